@@ -1,0 +1,44 @@
+"""Everything the environment decides, read once."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One process's settings; every field has its environment variable in capitals."""
+
+    database_url: str
+    redis_url: str
+    base_url: str
+    mail_dir: Path
+    secret_key: str  # any long random text; encrypts webhook secrets at rest, several (comma-separated) while rotating
+    smtp_url: str = ""  # smtp://user:password@host:587 (STARTTLS) or smtps://…:465; empty writes .eml files instead
+    mail_from: str = "Hiring <no-reply@localhost>"
+    trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed
+    webhook_allow_private: bool = False
+    candidate_limit: int = 600  # candidate requests per client address per minute
+    threads: int = 4  # request threads of one web process
+    log_level: str = "INFO"
+
+
+def read(environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read the settings, or raise KeyError naming the variable that is missing."""
+    return Settings(
+        database_url=environ["DATABASE_URL"],
+        redis_url=environ["REDIS_URL"],
+        base_url=environ["BASE_URL"].rstrip("/"),
+        mail_dir=Path(environ.get("MAIL_DIR", ".data/mail")),
+        secret_key=environ["SECRET_KEY"],
+        smtp_url=environ.get("SMTP_URL", ""),
+        mail_from=environ.get("MAIL_FROM", Settings.mail_from),
+        trusted_proxies=tuple(part.strip() for part in environ.get("TRUSTED_PROXIES", "").split(",") if part.strip()),
+        webhook_allow_private=environ.get("WEBHOOK_ALLOW_PRIVATE") == "1",
+        candidate_limit=int(environ.get("CANDIDATE_LIMIT", Settings.candidate_limit)),
+        threads=int(environ.get("WEB_THREADS", Settings.threads)),
+        log_level=environ.get("LOG_LEVEL", Settings.log_level),
+    )
