@@ -17,7 +17,9 @@ class Settings:
     base_url: str
     mail_dir: Path
     secret_key: str  # any long random text; encrypts webhook secrets at rest, several (comma-separated) while rotating
-    smtp_url: str = ""  # smtp://user:password@host:587 (STARTTLS) or smtps://…:465; empty writes .eml files instead
+    smtp_url: str = (
+        ""  # smtp://user:password@host:587 (STARTTLS) or smtps://…:465; empty writes .eml files instead
+    )
     mail_from: str = "Hiring <no-reply@localhost>"
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed
     webhook_allow_private: bool = False
@@ -36,7 +38,9 @@ def read(environ: Mapping[str, str] = os.environ) -> Settings:
         secret_key=environ["SECRET_KEY"],
         smtp_url=environ.get("SMTP_URL", ""),
         mail_from=environ.get("MAIL_FROM", Settings.mail_from),
-        trusted_proxies=tuple(part.strip() for part in environ.get("TRUSTED_PROXIES", "").split(",") if part.strip()),
+        trusted_proxies=tuple(
+            part.strip() for part in environ.get("TRUSTED_PROXIES", "").split(",") if part.strip()
+        ),
         webhook_allow_private=environ.get("WEBHOOK_ALLOW_PRIVATE") == "1",
         candidate_limit=int(environ.get("CANDIDATE_LIMIT", Settings.candidate_limit)),
         threads=int(environ.get("WEB_THREADS", Settings.threads)),

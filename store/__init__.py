@@ -1,0 +1,5 @@
+"""The only code that speaks SQL or Redis. Every query starts at `visible(caller)`."""
+
+from store.engine import transaction
+
+__all__ = ["transaction"]

@@ -1,0 +1,218 @@
+"""Every refusal the service can answer, one class each; the class name is the code.
+
+Below `app/` a refusal is raised, never returned: `raise JobLimitReached(limit=5, used=5)`.
+Keyword arguments become `error.details`.
+"""
+
+import re
+from typing import Any, ClassVar
+
+
+class Refusal(Exception):
+    """A request that the service understood and will not carry out."""
+
+    status: ClassVar[int]
+    code: ClassVar[str]
+    message: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        if "code" not in cls.__dict__:
+            cls.code = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper()
+
+    def __init__(self, message: str | None = None, **details: Any) -> None:
+        super().__init__(message or self.message)
+        self.details = details
+
+
+class Invalid(Refusal):
+    """The request, or the state it meets, is not fit; `details.fields` or `details.status` says why."""
+
+    status, code, message = 400, "VALIDATION_ERROR", "The request is not valid."
+
+    @classmethod
+    def at(cls, pointer: str, message: str) -> "Invalid":
+        """Name the one field at fault."""
+        return cls(fields=[{"pointer": pointer, "message": message}])
+
+
+class AssessmentNotActive(Refusal):
+    """Invitations go out for active assessments only."""
+
+    status, message = 400, "The assessment is not active; activate it before inviting candidates."
+
+
+class MissingEmail(Refusal):
+    """An invitation needs an address."""
+
+    status, message = 400, "The candidate's email is empty."
+
+
+class AlreadyStarted(Refusal):
+    """The candidate is in session."""
+
+    status, message = 400, "The candidate has already started this assessment."
+
+
+class AlreadyCompleted(Refusal):
+    """The candidate has submitted."""
+
+    status, message = 400, "The candidate has already completed this assessment."
+
+
+class InvitationExpired(Refusal):
+    """The invitation's time ran out before the candidate started."""
+
+    status, message = 400, "The invitation has expired."
+
+
+class ReminderCooldown(Refusal):
+    """One reminder per invitation and day."""
+
+    status, message = 400, "A reminder was sent less than 24 hours ago."
+
+
+class NotVerified(Refusal):
+    """An endpoint is switched on by its first successful test."""
+
+    status, message = 400, "The endpoint has not passed a test yet; call its test operation first."
+
+
+class WebhookRequestFailed(Refusal):
+    """The endpoint could not be reached."""
+
+    status, message = 400, "The endpoint could not be reached."
+
+
+class WebhookEndpointError(Refusal):
+    """The endpoint was reached and answered something else than 2xx."""
+
+    status, message = 400, "The endpoint did not answer with a 2xx status."
+
+
+class EndpointPaused(Refusal):
+    """Nothing is sent to an endpoint that is switched off."""
+
+    status, message = 400, "The endpoint is paused; switch it on or test it first."
+
+
+class AlreadyDelivered(Refusal):
+    """The delivery has succeeded; there is nothing to retry."""
+
+    status, message = 400, "The delivery has already succeeded."
+
+
+class InvalidApiKey(Refusal):
+    """No key, an unknown one, or a revoked one."""
+
+    status, message = 401, "The API key is missing, malformed, unknown or revoked."
+
+
+class ExpiredApiKey(Refusal):
+    """The key's time is over."""
+
+    status, message = 401, "The API key has expired."
+
+
+class InsufficientScope(Refusal):
+    """The key lacks the scope of the operation."""
+
+    status, message = 403, "The API key lacks the scope that this operation needs."
+
+
+class IpNotAllowed(Refusal):
+    """The request comes from outside the key's allowlist."""
+
+    status, message = 403, "The API key may not be used from this address."
+
+
+class PlanRequired(Refusal):
+    """The organisation's plan does not include this."""
+
+    status, message = 403, "The organisation's plan does not include this; a higher plan is needed."
+
+
+class AssessmentLimitReached(Refusal):
+    """The plan's assessments are used up."""
+
+    status, message = 403, "The plan's number of assessments is used up; archive one or upgrade."
+
+
+class InviteQuotaExceeded(Refusal):
+    """The month's invitations are used up."""
+
+    status, message = 403, "The month's invitations are used up."
+
+
+class LimitReached(Refusal):
+    """Another number of the plan is used up."""
+
+    status, message = 403, "A limit of the plan is reached."
+
+
+class NotFound(Refusal):
+    """Unknown here: absent, another organisation's, or of the other mode."""
+
+    status, message = 404, "There is no such resource."
+
+
+class CaseNotFound(Refusal):
+    """A case named in the body does not exist for this caller."""
+
+    status, message = 404, "There is no such case."
+
+
+class MethodNotAllowed(Refusal):
+    """The path exists, the method does not; `Allow` lists those that do."""
+
+    status, message = 405, "This path does not take that method."
+
+
+class CasesLocked(Refusal):
+    """A candidate has started; the cases of the assessment stand."""
+
+    status, message = 409, "A candidate has started this assessment, so its cases can no longer change."
+
+
+class DuplicateKey(Refusal):
+    """The same thing exists already."""
+
+    status, message = 409, "The same resource exists already."
+
+
+class SessionClosed(Refusal):
+    """The session has been submitted or its time is up."""
+
+    status, message = 409, "The session is closed."
+
+
+class BodyTooLarge(Refusal):
+    """The body is larger than the operation takes."""
+
+    status, message = 413, "The request body is too large."
+
+
+class UnsupportedMediaType(Refusal):
+    """The body is of a type that the operation does not take."""
+
+    status, message = 415, "The request body's media type is not supported."
+
+
+class RateLimited(Refusal):
+    """The hour's requests are used up."""
+
+    status, message = 429, "The rate limit is exceeded; try again later."
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(retry_after_seconds=retry_after_seconds)
+
+
+class InternalError(Refusal):
+    """A fault of the service; the log has it under the request id."""
+
+    status, message = 500, "Something went wrong on our side."
+
+
+class Unavailable(Refusal):
+    """The database or the limiter cannot answer just now."""
+
+    status, message = 503, "The service cannot answer just now; try again shortly."

@@ -1,0 +1,18 @@
+"""One page of a list."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Page:
+    """Rows in order, with the cursors of the pages on either side (None at an end)."""
+
+    results: Sequence[Any]
+    next: str | None = None
+    previous: str | None = None
+
+    def map(self, show: Callable[[Any], Any]) -> "Page":
+        """Return the same page with each row as `show` shows it."""
+        return replace(self, results=[show(row) for row in self.results])

@@ -1,0 +1,105 @@
+"""What happened: written with the change it tells of, numbered when the change commits."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ForeignKey, Index, insert, text
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from rules.clock import now
+from store.base import Base, Owned
+from store.ids import new_id
+
+
+class Event(Base, Owned):
+    """One event; `data` is a snapshot taken in the transaction."""
+
+    __tablename__ = "events"
+    __table_args__ = (
+        Index("uq_events_sequence", "organisation_id", "livemode", "sequence", unique=True),
+        Index("ix_events_waiting", "id", postgresql_where=text("fanned_out_at IS NULL")),
+        Index("ix_events_created_at", "created_at"),
+    )
+
+    sequence: Mapped[int] = mapped_column(BigInteger)
+    type: Mapped[str]
+    data: Mapped[dict[str, Any]]
+    fanned_out_at: Mapped[datetime | None]
+
+
+class EventSequence(Base):
+    """The last number given out in one organisation and mode."""
+
+    __tablename__ = "event_sequences"
+
+    organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    livemode: Mapped[bool] = mapped_column(primary_key=True)
+    last: Mapped[int] = mapped_column(BigInteger)
+
+
+class Owner(Protocol):
+    """Whatever belongs to one organisation in one mode: a row or a caller."""
+
+    @property
+    def organisation_id(self) -> UUID: ...  # noqa: D102
+    @property
+    def livemode(self) -> bool: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    organisation_id: UUID
+    livemode: bool
+    type: str
+    data: dict[str, Any]
+
+
+def record(session: Session, type: str, owner: Owner, data: dict[str, Any]) -> None:
+    """Tell of a change; `data` must be ready for JSON. It is written when the transaction commits."""
+    recorded = _Recorded(owner.organisation_id, owner.livemode, type, data)
+    session.info.setdefault("events", []).append(recorded)
+
+
+def write(session: Session) -> None:
+    """Number and write what was recorded, and ring the relay's bell.
+
+    Numbers are taken last, so the counter's lock is held for the commit alone: commits of one organisation and
+    mode are numbered in their order, without gaps, and no other lock is ever awaited while holding it.
+    """
+    recorded: list[_Recorded] = session.info.pop("events", [])
+    if recorded:
+        session.flush()
+    for organisation_id, livemode in sorted({(one.organisation_id, one.livemode) for one in recorded}):
+        mine = [one for one in recorded if (one.organisation_id, one.livemode) == (organisation_id, livemode)]
+        last = _take(session, organisation_id, livemode, len(mine))
+        moment = now()
+        session.execute(
+            insert(Event),
+            [
+                {
+                    "id": new_id(),
+                    "created_at": moment,
+                    "organisation_id": organisation_id,
+                    "livemode": livemode,
+                    "sequence": last - len(mine) + number,
+                    "type": one.type,
+                    "data": one.data,
+                }
+                for number, one in enumerate(mine, start=1)
+            ],
+        )
+    if recorded or session.info.pop("outbox", False):
+        session.execute(text("NOTIFY outbox"))
+
+
+def _take(session: Session, organisation_id: UUID, livemode: bool, count: int) -> int:
+    row = upsert(EventSequence).values(organisation_id=organisation_id, livemode=livemode, last=count)
+    return session.execute(
+        row.on_conflict_do_update(
+            index_elements=[EventSequence.organisation_id, EventSequence.livemode],
+            set_={"last": EventSequence.last + count},
+        ).returning(EventSequence.last)
+    ).scalar_one()

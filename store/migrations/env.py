@@ -1,0 +1,11 @@
+"""Alembic's entry: run the migrations on the connection that `store.migrate` opened."""
+
+from alembic import context
+
+from store.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"], target_metadata=metadata, compare_type=True
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,102 @@
+"""Organisations and what they have used of their month."""
+
+import re
+import secrets
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from rules.caller import Caller
+from rules.clock import now
+from store.base import Base, Identified, Updated
+
+
+class Organisation(Base, Identified, Updated):
+    """A customer of the service; owns everything else."""
+
+    __tablename__ = "organisations"
+
+    name: Mapped[str]
+    slug: Mapped[str] = mapped_column(unique=True)
+    plan: Mapped[str]
+    notify_on_candidate_completion: Mapped[bool] = mapped_column(default=False)
+
+
+class InviteUsage(Base):
+    """Live invitations of one organisation in one calendar month (UTC)."""
+
+    __tablename__ = "invite_usage"
+
+    organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    month: Mapped[date] = mapped_column(primary_key=True)
+    used: Mapped[int]
+
+
+def create(session: Session, *, name: str, plan: str) -> Organisation:
+    """Make an organisation with a slug of its own."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "organisation"
+    if session.scalar(select(Organisation.id).where(Organisation.slug == slug)):
+        slug = f"{slug}-{secrets.token_hex(3)}"
+    organisation = Organisation(name=name, slug=slug, plan=plan)
+    session.add(organisation)
+    session.flush()
+    return organisation
+
+
+def by_slug(session: Session, slug: str) -> Organisation | None:
+    """Find an organisation by its slug."""
+    return session.scalar(select(Organisation).where(Organisation.slug == slug))
+
+
+def get(session: Session, caller: Caller) -> Organisation:
+    """Load the caller's organisation."""
+    return session.scalars(select(Organisation).where(Organisation.id == caller.organisation_id)).one()
+
+
+def lock(session: Session, caller: Caller) -> Organisation:
+    """Take the organisation row: whatever counts against a quota is decided one at a time."""
+    return session.scalars(
+        select(Organisation).where(Organisation.id == caller.organisation_id).with_for_update()
+    ).one()
+
+
+def invites_used(session: Session, organisation_id: UUID) -> int:
+    """Count this month's live invitations."""
+    used = session.scalar(
+        select(InviteUsage.used).where(
+            InviteUsage.organisation_id == organisation_id, InviteUsage.month == _month()
+        )
+    )
+    return used or 0
+
+
+def use_invites(session: Session, caller: Caller, count: int) -> None:
+    """Count live invitations against the month; test mode costs nothing."""
+    if not caller.livemode or not count:
+        return
+    row = insert(InviteUsage).values(organisation_id=caller.organisation_id, month=_month(), used=count)
+    session.execute(
+        row.on_conflict_do_update(
+            index_elements=[InviteUsage.organisation_id, InviteUsage.month],
+            set_={"used": InviteUsage.used + count},
+        )
+    )
+
+
+def quota(session: Session, caller: Caller) -> dict[str, Any]:
+    """Return the quota meta object of the caller's organisation."""
+    limit, used = caller.plan.invites, invites_used(session, caller.organisation_id)
+    return {
+        "plan": caller.plan_name,
+        "invite_limit": limit,
+        "invites_used": used,
+        "invites_remaining": None if limit is None else max(0, limit - used),
+    }
+
+
+def _month() -> date:
+    return now().date().replace(day=1)
