@@ -1,0 +1,19 @@
+"""The addresses that go out in answers, mails and events."""
+
+_base_url = "http://localhost:8080"
+
+
+def configure(base_url: str) -> None:
+    """Set where the service is reached from outside, without a slash at the end."""
+    global _base_url  # noqa: PLW0603 - one process, one address
+    _base_url = base_url.rstrip("/")
+
+
+def base() -> str:
+    """Return where the service is reached from outside."""
+    return _base_url
+
+
+def take(token: str) -> str:
+    """Return the link that a candidate opens."""
+    return f"{_base_url}/take/{token}"
