@@ -1,0 +1,164 @@
+"""Grading: what an answer to a case is worth, and what a session's answers come to."""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from typing import Any, Protocol
+
+Content = Mapping[str, Any]  # a case as it stood at the start: case_type, options, answer_number, …
+
+CENT = Decimal("0.01")
+NONE, ALL = Decimal(0), Decimal(1)
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The share of a case's points an answer earned, 0 to 1; None while a person has to judge it."""
+
+    share: Decimal | None
+    answered: bool = True
+
+    @property
+    def status(self) -> str:
+        """Name the grade: correct, partial, incorrect, skipped or pending_review."""
+        if self.share is None:
+            return "pending_review"
+        return status_of(self.share, ALL) if self.answered else "skipped"
+
+    def score(self, max_score: Decimal) -> Decimal | None:
+        """Turn the share into points with 2 digits, or None while it is pending."""
+        return None if self.share is None else _cents(self.share * max_score)
+
+
+PENDING = Grade(None)
+SKIPPED = Grade(NONE, answered=False)
+
+
+class Marked(Protocol):
+    """A graded case: its score is None while it is pending review."""
+
+    @property
+    def score(self) -> Decimal | None: ...  # noqa: D102
+    @property
+    def max_score(self) -> Decimal: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a session came to; pending cases count nothing yet, and passed is None while there are any."""
+
+    score: Decimal
+    max_score: Decimal
+    score_percentage: Decimal
+    passed: bool | None
+
+
+def grade(content: Content, answer: object, passed_tests: Sequence[bool] | None = None) -> Grade:
+    """Grade one answer; passed_tests holds each test's outcome for a coding case, None if none could run."""
+    if _is_empty(answer):
+        return SKIPPED
+    if content["case_type"] == "coding":
+        share = _coding(content, passed_tests)
+    else:
+        share = _KINDS[content["case_type"]](content, answer)
+    return PENDING if share is None else Grade(share)
+
+
+def maximum(points: int, weight: Decimal | int = 1) -> Decimal:
+    """Say how many points a case can bring in one assessment."""
+    return _cents(points * Decimal(weight))
+
+
+def status_of(score: Decimal, max_score: Decimal) -> str:
+    """Name a settled score: a reviewer's as well as the machine's."""
+    if score >= max_score > 0:
+        return "correct"
+    return "partial" if score > 0 else "incorrect"
+
+
+def total(cases: Iterable[Marked], passing_score: int | Decimal) -> Result:
+    """Add up a session: percentage over the maximum, 0.00 where nothing can be earned."""
+    marked = list(cases)
+    scores = [case.score for case in marked]
+    score = _cents(sum((value for value in scores if value is not None), NONE))
+    max_score = _cents(sum((case.max_score for case in marked), NONE))
+    percentage = _cents(100 * score / max_score) if max_score else _cents(NONE)
+    # The rounded figure decides, so that what is shown and what is decided never contradict each other.
+    passed = None if None in scores else percentage >= passing_score
+    return Result(score, max_score, percentage, passed)
+
+
+def fold(text: str) -> str:
+    """Bring a short text into the form in which answers are compared: NFKC, one space, no case."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    # Folding can leave a text that is no longer normalised.
+    return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+def _mcq(content: Content, answer: object) -> Decimal | None:
+    options = content.get("options") or []
+    right = {option["id"] for option in options if option["is_correct"]}
+    if not right:
+        return None
+    chosen = {str(choice) for choice in answer} if isinstance(answer, list | tuple) else {str(answer)}
+    if not content.get("allow_multiple"):
+        return ALL if chosen == right else NONE
+    wrong_options = max(1, len(options) - len(right))
+    share = Decimal(len(chosen & right)) / len(right) - Decimal(len(chosen - right)) / wrong_options
+    return max(NONE, share)
+
+
+def _numeric(content: Content, answer: object) -> Decimal | None:
+    expected, tolerance = _decimal(content.get("answer_number")), _decimal(content.get("tolerance") or 0)
+    if expected is None or tolerance is None:
+        return None
+    given = _decimal(answer)
+    with localcontext(prec=100):
+        # Bounds around the key, not the distance from it: comparing is exact whatever a candidate sends.
+        low, high = expected - abs(tolerance), expected + abs(tolerance)
+    return ALL if given is not None and low <= given <= high else NONE
+
+
+def _text(content: Content, answer: object) -> Decimal | None:
+    accepted = {fold(text) for text in content.get("accepted_answers") or []}
+    return ALL if fold(str(answer)) in accepted else None
+
+
+def _coding(content: Content, passed_tests: Sequence[bool] | None) -> Decimal | None:
+    weights = [Decimal(str(test.get("weight", 1))) for test in content.get("test_cases") or []]
+    if passed_tests is None or not weights:
+        return None
+    if not any(weights):
+        weights = [ALL] * len(weights)
+    earned = sum((weight for weight, passed in zip(weights, passed_tests, strict=True) if passed), NONE)
+    return earned / sum(weights, NONE)
+
+
+# A kind says the share an answer earned, or None where the case holds no key that settles it.
+_KINDS: dict[str, Callable[[Content, object], Decimal | None]] = {
+    "mcq": _mcq,
+    "numeric": _numeric,
+    "text": _text,
+}
+
+
+def _is_empty(answer: object) -> bool:
+    if isinstance(answer, str):
+        return not fold(answer)
+    return answer is None or (isinstance(answer, list | tuple) and not answer)
+
+
+def _decimal(value: object) -> Decimal | None:
+    """Read a finite number, also from a snapshot's string; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        return None
+    try:
+        number = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _cents(value: Decimal) -> Decimal:
+    return value.quantize(CENT, ROUND_HALF_UP)
