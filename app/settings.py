@@ -16,7 +16,9 @@ class Settings:
     redis_url: str
     base_url: str
     mail_dir: Path
-    secret_key: str  # any long random text; encrypts webhook secrets at rest, several (comma-separated) while rotating
+    secret_key: (
+        str  # any long random text, encrypts webhook secrets; several (comma-separated) while rotating
+    )
     smtp_url: str = (
         ""  # smtp://user:password@host:587 (STARTTLS) or smtps://…:465; empty writes .eml files instead
     )

@@ -1,0 +1,110 @@
+"""Child processes that never outlive us."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+LOG_LIMIT = 10 * 1024 * 1024
+
+# Loaded before any fork: the time between fork and exec is no place for imports.
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+@dataclass(frozen=True)
+class Account:
+    """The user and group a child runs as."""
+
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to start one child, as often as it takes."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    environ: Mapping[str, str]
+    account: Account | None = None  # None: ours
+    stop: signal.Signals = signal.SIGTERM
+    cwd: Path | None = None
+    descriptors: Sequence[int] = field(default=())
+
+
+def spawn(recipe: Recipe) -> subprocess.Popen[bytes]:
+    """Start a child that is stopped when we die. Call from the main thread: it is the one that counts."""
+    keep_short(recipe.log)
+    with recipe.log.open("ab") as log:
+        recipe.log.chmod(0o600)
+        return subprocess.Popen(  # noqa: S603
+            list(recipe.command),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=dict(recipe.environ),
+            cwd=recipe.cwd,
+            pass_fds=tuple(recipe.descriptors),
+            # Ctrl-C in the terminal reaches us alone: we stop the children in the right order.
+            start_new_session=True,
+            preexec_fn=_die_with_parent(os.getpid(), recipe.stop),  # noqa: PLW1509 - two system calls
+            **as_account(recipe.account),
+        )
+
+
+def as_account(account: Account | None) -> dict[str, Any]:
+    """Return Popen's arguments for running as `account`; nothing when that is who we are."""
+    if account is None or account.uid == os.geteuid():
+        return {}
+    return {"user": account.uid, "group": account.gid, "extra_groups": [], "umask": 0o077}
+
+
+def stop(process: subprocess.Popen[bytes], sign: signal.Signals, *, patience: float) -> None:
+    """Ask a child to stop; after `patience` seconds kill it and what it started."""
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(sign)
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        # Its session is its own, so this reaches only what it started.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def keep_short(log: Path) -> None:
+    """Put a log aside once it has grown large; one older log is kept."""
+    if log.exists() and log.stat().st_size > LOG_LIMIT:
+        log.replace(log.with_suffix(".log.1"))
+
+
+def tail(log: Path, *, lines: int = 12) -> str:
+    """Return the last lines of a log."""
+    if not log.exists():
+        return ""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 8192))
+        return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
+
+
+def _die_with_parent(parent: int, sign: signal.Signals) -> Callable[[], None] | None:
+    if _libc is None:
+        return None  # elsewhere the next start clears what a killed one left
+    prctl = _libc.prctl
+
+    def hook() -> None:
+        prctl(PR_SET_PDEATHSIG, int(sign))
+        if os.getppid() != parent:  # died before the call above
+            os._exit(1)
+
+    return hook
