@@ -74,7 +74,7 @@ def write(session: Session) -> None:
         session.flush()
     for organisation_id, livemode in sorted({(one.organisation_id, one.livemode) for one in recorded}):
         mine = [one for one in recorded if (one.organisation_id, one.livemode) == (organisation_id, livemode)]
-        last = _take(session, organisation_id, livemode, len(mine))
+        last = _take(session, organisation_id, livemode=livemode, count=len(mine))
         moment = now()
         session.execute(
             insert(Event),
@@ -95,7 +95,7 @@ def write(session: Session) -> None:
         session.execute(text("NOTIFY outbox"))
 
 
-def _take(session: Session, organisation_id: UUID, livemode: bool, count: int) -> int:
+def _take(session: Session, organisation_id: UUID, *, livemode: bool, count: int) -> int:
     row = upsert(EventSequence).values(organisation_id=organisation_id, livemode=livemode, last=count)
     return session.execute(
         row.on_conflict_do_update(

@@ -1,0 +1,191 @@
+"""From bytes to values: JSON, form-urlencoded and multipart, one schema for the three."""
+
+import io
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from werkzeug.formparser import FormDataParser
+from werkzeug.http import parse_options_header
+
+JSON, FORM, MULTIPART = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
+MEBIBYTE = 1 << 20
+# What a body may weigh; a multipart body has its file (10 MiB) and a little around it.
+LARGEST = {JSON: MEBIBYTE, FORM: MEBIBYTE, MULTIPART: 10 * MEBIBYTE + 64 * 1024}
+DEEPEST = 64
+MOST_PARTS = 1000
+
+
+class Unreadable(ValueError):
+    """A body that is not what its media type says; the text tells the client why."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file of a multipart body."""
+
+    filename: str
+    content: bytes
+    content_type: str
+
+
+def read_json(body: bytes, _options: dict[str, str]) -> Any:
+    """Read JSON as RFC 8259 has it: UTF-8, no NaN, no name twice in an object; no NUL, no lone surrogate."""
+    try:
+        value = json.loads(
+            body.decode("utf-8-sig"),
+            object_pairs_hook=_object,
+            parse_constant=_not_json,
+            parse_float=_finite,
+        )
+    except UnicodeDecodeError as fault:
+        raise Unreadable(f"The body is not UTF-8 (byte {fault.start}).") from None
+    except RecursionError:
+        raise Unreadable(f"The body is nested more than {DEEPEST} levels deep.") from None
+    except json.JSONDecodeError as fault:
+        raise Unreadable(
+            f"The body is not JSON: {fault.msg} (line {fault.lineno}, column {fault.colno})."
+        ) from None
+    except ValueError as fault:
+        raise Unreadable(str(fault) if isinstance(fault, Unreadable) else "A number is too large.") from None
+    if b"\\u" in body or body.count(b"[") + body.count(b"{") > DEEPEST:
+        _sound(value, 1)
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Unreadable(f"The name {twice!r} stands twice in one object.")
+    return built
+
+
+def _not_json(name: str) -> Any:
+    raise Unreadable(f"{name} is not JSON.")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise Unreadable("A number is too large.")
+    return number
+
+
+def sound(text: str) -> bool:
+    """Say whether a text can be stored and sent: no NUL, no half of a surrogate pair."""
+    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _sound(value: Any, depth: int) -> None:
+    if depth > DEEPEST:
+        raise Unreadable(f"The body is nested more than {DEEPEST} levels deep.")
+    if isinstance(value, str) and not sound(value):
+        raise Unreadable("A text holds a NUL character or half of a surrogate pair.")
+    if isinstance(value, dict):
+        for name, child in value.items():
+            _sound(name, depth)
+            _sound(child, depth + 1)
+    elif isinstance(value, list):
+        for child in value:
+            _sound(child, depth + 1)
+
+
+def read_form(body: bytes, _options: dict[str, str]) -> list[tuple[str, str]]:
+    """Read a form's fields in their order."""
+    try:
+        return _texts(
+            parse_qsl(
+                body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_PARTS
+            )
+        )
+    except UnicodeDecodeError:
+        raise Unreadable("The form is not UTF-8 percent-encoded text.") from None
+    except ValueError:
+        raise Unreadable(f"The form has more than {MOST_PARTS} fields.") from None
+
+
+def read_multipart(body: bytes, options: dict[str, str]) -> list[tuple[str, str | Upload]]:
+    """Read a multipart body's texts and files."""
+    if not options.get("boundary"):
+        raise Unreadable("The multipart body names no boundary in its Content-Type.")
+    parser = FormDataParser(max_form_memory_size=MEBIBYTE, max_form_parts=MOST_PARTS, silent=False)
+    try:
+        _, form, files = parser.parse(io.BytesIO(body), MULTIPART, len(body), options)
+    except Exception:  # werkzeug answers a malformed body with several kinds of exception
+        raise Unreadable("The multipart body is malformed or has too many or too large parts.") from None
+    uploads = [
+        (name, Upload(file.filename or "", file.read(), file.content_type or ""))
+        for name, file in files.items(multi=True)
+    ]
+    return [*_texts(form.items(multi=True)), *uploads]
+
+
+def _texts(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, Any]]:
+    kept = list(pairs)
+    for name, text in kept:
+        # Werkzeug puts U+FFFD where a part is not UTF-8.
+        if not sound(name) or not sound(text) or "\ufffd" in text:
+            raise Unreadable(f"The field {name!r} is not UTF-8 text.")
+    return kept
+
+
+READERS: dict[str, Callable[[bytes, dict[str, str]], Any]] = {
+    JSON: read_json,
+    FORM: read_form,
+    MULTIPART: read_multipart,
+}
+
+
+def media_type(header: str) -> tuple[str, dict[str, str]]:
+    """Split a Content-Type into its type and its options; JSON where there is none."""
+    name, options = parse_options_header(header)
+    return name.lower() or JSON, options
+
+
+def assemble(pairs: list[tuple[str, Any]], schema: dict[str, Any]) -> dict[str, Any]:
+    """Make an object of a form's fields, each read as its property's type has it.
+
+    An array of strings is repeated fields; any other array or object is one field holding its JSON. A text that
+    cannot be read as its type stays a text, so that validation says what is wrong with it.
+    """
+    given: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        given.setdefault(name, []).append(value)
+    properties = schema.get("properties", {})
+    return {name: _value(values, properties.get(name, {})) for name, values in given.items()}
+
+
+def _value(values: list[Any], schema: dict[str, Any]) -> Any:
+    kind = schema.get("type")
+    if kind == "array" and schema.get("items", {}).get("type") == "string":
+        return values
+    if len(values) > 1:
+        return values  # one value was asked for: validation will say so
+    return read_text(values[0], schema)
+
+
+def read_text(text: Any, schema: dict[str, Any]) -> Any:
+    """Read one text as its schema's type has it."""
+    kind = schema.get("type")
+    if not isinstance(text, str) or kind in (None, "string"):
+        return text
+    if text == "" and schema.get("nullable"):
+        return None
+    try:
+        return _TEXTS[kind](text)
+    except (ValueError, KeyError):
+        return text
+
+
+_TEXTS: dict[str, Callable[[str], Any]] = {
+    "integer": lambda text: int(text) if len(text) < 20 and text.isascii() and "_" not in text else text,
+    "number": lambda text: _finite(text) if text.isascii() and "_" not in text else text,
+    "boolean": lambda text: {"true": True, "false": False, "1": True, "0": False}[text.lower()],
+    "array": lambda text: read_json(text.encode(), {}),
+    "object": lambda text: read_json(text.encode(), {}),
+}

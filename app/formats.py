@@ -1,0 +1,92 @@
+"""The string formats that the documents use: what is well-formed, and what a handler receives for it."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import email_validator
+
+# Addresses inside an organisation's own network are fine for a service that it hosts itself.
+email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DECIMAL = re.compile(r"-?\d{1,18}(\.\d{1,9})?")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def moment(text: str) -> datetime:
+    """Read an ISO 8601 moment with its offset, as UTC."""
+    if not _MOMENT.fullmatch(text):
+        raise ValueError(text)
+    return datetime.fromisoformat(text.upper()).astimezone(UTC)
+
+
+def day(text: str) -> date:
+    """Read a calendar date."""
+    if not _DATE.fullmatch(text):
+        raise ValueError(text)
+    return date.fromisoformat(text)
+
+
+def identifier(text: str) -> UUID:
+    """Read a UUID in its usual form."""
+    if not _UUID.fullmatch(text):
+        raise ValueError(text)
+    return UUID(text)
+
+
+def decimal(value: str | float) -> Decimal:
+    """Read a decimal number."""
+    if isinstance(value, str) and not _DECIMAL.fullmatch(value):
+        raise ValueError(value)
+    return Decimal(str(value))
+
+
+def email(text: str) -> str:
+    """Read an email address; the domain in its usual form."""
+    return email_validator.validate_email(text, check_deliverability=False).normalized
+
+
+def uri(text: str) -> str:
+    """Read an absolute address."""
+    parts = urlsplit(text)
+    if not parts.scheme or not (parts.netloc or parts.path) or re.search(r"\s", text):
+        raise ValueError(text)
+    return text
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "date-time": moment,
+    "date": day,
+    "uuid": identifier,
+    "decimal": decimal,
+    "email": email,
+    "uri": uri,
+}
+EXPECTED = {
+    "date-time": "an ISO 8601 time with an offset, such as 2026-11-21T10:00:00Z",
+    "date": "a date, such as 2026-11-21",
+    "uuid": "a UUID",
+    "decimal": "a decimal number, such as 72.50",
+    "email": "an email address",
+    "uri": "an absolute URL",
+}
+
+
+def _well_formed(read: Callable[[Any], Any]) -> Callable[[Any], bool]:
+    def check(value: Any) -> bool:
+        try:
+            read(value)
+        except (ValueError, OverflowError, InvalidOperation):
+            return False
+        return True
+
+    return check
+
+
+CHECKS = {name: _well_formed(read) for name, read in READERS.items()}

@@ -1,0 +1,50 @@
+"""Structured logs: one JSON object a line, without secrets."""
+
+import logging
+import re
+import sys
+import time
+import traceback
+
+import orjson
+
+from app.context import request_id
+
+# API keys, webhook secrets and bearer headers never reach a log, whoever wrote the line.
+_SECRETS = re.compile(r"(ct_(?:live|test)_|whsec_|[Bb]earer )[A-Za-z0-9+/=_-]+")
+# What follows these in a path is a candidate's credential.
+_TOKENS = re.compile(r"(/(?:take|offer|interview|invites|offers|interviews)/)[A-Za-z0-9_-]{24,}")
+_STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "taskName", "asctime", "color_message"}
+
+
+def redact(text: str) -> str:
+    """Blank out what must not be read in a log."""
+    return _TOKENS.sub(r"\1…", _SECRETS.sub(r"\1…", text))
+
+
+class _Lines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S") + f".{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if current := request_id.get():
+            line["request_id"] = current
+        line |= {key: value for key, value in vars(record).items() if key not in _STANDARD}
+        if record.exc_info and record.exc_info[0]:
+            line["traceback"] = "".join(traceback.format_exception(*record.exc_info))
+        return redact(orjson.dumps(line, default=str).decode())
+
+
+def configure(level: str) -> None:
+    """Send every logger's lines to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
+    handler.formatter.converter = time.gmtime  # type: ignore[union-attr]
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    for noisy in ("httpx", "httpcore", "uvicorn.access", "connexion", "dramatiq"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)

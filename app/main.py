@@ -1,0 +1,66 @@
+"""The web application, assembled."""
+
+from typing import Any
+
+import connexion
+import yaml
+from connexion.middleware import ConnexionMiddleware, MiddlewarePosition
+from connexion.middleware.request_validation import RequestValidationMiddleware
+from connexion.middleware.response_validation import ResponseValidationMiddleware
+from connexion.middleware.swagger_ui import SwaggerUIMiddleware
+from starlette.exceptions import HTTPException
+
+from app import refusals, wiring
+from app.limits import Limits
+from app.operations import TagResolver
+from app.paths import Entrance, Paths, Tree
+from app.security import ScopedBearer
+from app.settings import ROOT, Settings
+from app.validation import Validation
+from rules.errors import Refusal
+
+PUBLIC = ROOT / "spec" / "openapi.yaml"
+CANDIDATE = ROOT / "spec" / "candidate.yaml"
+
+
+def load(path: Any) -> dict[str, Any]:
+    """Read a document."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    document: dict[str, Any] = yaml.load(path.read_bytes(), Loader=loader)  # noqa: S506 - a safe loader either way
+    return document
+
+
+def create_app(settings: Settings) -> connexion.FlaskApp:
+    """Assemble the application that serves both documents."""
+    wiring.configure(settings, pool_size=settings.threads + 4)
+    app = connexion.FlaskApp(
+        "hiring",
+        middlewares=_stations(),
+        security_map={"bearer": ScopedBearer},
+        server_args={"static_folder": str(ROOT / "static"), "template_folder": str(ROOT / "templates")},
+    )
+    tree = Tree()
+    for path in (PUBLIC, CANDIDATE):
+        spec = load(path)
+        base = spec["servers"][0]["url"].rstrip("/")
+        for template, methods in spec["paths"].items():
+            tree.add(base + template, methods)
+        app.add_api(spec, base_path=base, resolver=TagResolver(spec), name=path.stem)
+    app.add_middleware(
+        Entrance, MiddlewarePosition.BEFORE_EXCEPTION, trusted_proxies=settings.trusted_proxies
+    )
+    app.add_middleware(Paths, MiddlewarePosition.BEFORE_ROUTING, tree=tree)
+    for kind in (Refusal, connexion.ProblemException, HTTPException, Exception):
+        app.add_error_handler(kind, refusals.answer)
+    return app
+
+
+def _stations() -> list[Any]:
+    """List Connexion's middlewares, with our own validation and limits, and without what production does not need."""
+    stations: list[Any] = []
+    for station in ConnexionMiddleware.default_middlewares:
+        if station is RequestValidationMiddleware:
+            stations += [Limits, Validation]
+        elif station not in (SwaggerUIMiddleware, ResponseValidationMiddleware):
+            stations.append(station)
+    return stations

@@ -1,0 +1,120 @@
+"""From a documented operation to its handler: one transaction, one answer."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, cast
+from urllib.parse import parse_qsl, urlencode
+
+import connexion
+import flask
+import orjson
+from connexion.resolver import Resolver
+
+import store
+from app import context
+from rules import links, plans
+from rules.caller import Caller
+from rules.pages import Page
+from store import organisations
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def documented(spec: dict[str, Any]) -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """Return a document's operations by operationId: path, method, definition."""
+    return {
+        operation["operationId"]: (path, method, operation)
+        for path, methods in spec["paths"].items()
+        for method, operation in methods.items()
+        if method in METHODS
+    }
+
+
+class TagResolver(Resolver):  # type: ignore[misc]
+    """Tag and operationId name the handler: `jobs` and `publish_job` is `handlers.jobs.publish_job`."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        super().__init__()
+        self.operations = documented(spec)
+        self.bound: dict[str, Callable[[], flask.Response]] = {}
+
+    def resolve_function_from_operation_id(self, operation_id: str) -> Callable[[], flask.Response]:
+        """Return the bound handler; Connexion asks several times for each operation."""
+        if operation_id not in self.bound:
+            _, method, operation = self.operations[operation_id]
+            function = super().resolve_function_from_operation_id(
+                f"handlers.{operation['tags'][0]}.{operation_id}"
+            )
+            self.bound[operation_id] = bind(function, method, operation)
+        return self.bound[operation_id]
+
+
+def bind(
+    function: Callable[..., Any], method: str, operation: dict[str, Any]
+) -> Callable[[], flask.Response]:
+    """Wrap a handler: plan gate, transaction, `meta`, headers.
+
+    The handler names what it needs: `session`, or `begin` where it must reach the network between two
+    transactions; `caller`; parameters and `body` by name.
+    """
+    wants = set(inspect.signature(function).parameters)
+    feature = operation.get("x-feature")
+    success = int(min(status for status in operation["responses"] if status.startswith("2")))
+    with_meta = method == "get" and "application/json" in operation["responses"][str(success)].get(
+        "content", {}
+    )
+
+    def run() -> flask.Response:
+        scope = cast("context.Scope", connexion.context.scope)
+        request, caller = context.of(scope), context.caller(scope)
+        arguments = {name: value for name, value in request.arguments.items() if name in wants}
+        if "caller" in wants:
+            arguments["caller"] = caller
+        if caller and feature:
+            plans.require(caller.plan_name, feature)
+        if "begin" in wants:
+            answer = function(**arguments, begin=store.transaction)
+            if with_meta and caller:
+                with store.transaction() as session:
+                    answer = _with_meta(session, caller, _plain(answer, scope))
+        else:
+            with store.transaction() as session:
+                answer = function(**arguments, session=session)
+                if with_meta and caller and not isinstance(answer, flask.Response):
+                    answer = _with_meta(session, caller, _plain(answer, scope))
+        response = _respond(_plain(answer, scope), success)
+        response.headers.extend(request.headers)
+        return response
+
+    return run
+
+
+def _with_meta(session: Any, caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "meta": organisations.quota(session, caller)}
+
+
+def _plain(answer: Any, scope: context.Scope) -> Any:
+    if not isinstance(answer, Page):
+        return answer
+    return {
+        "next": _page_url(scope, answer.next),
+        "previous": _page_url(scope, answer.previous),
+        "results": answer.results,
+    }
+
+
+def _page_url(scope: context.Scope, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    request = context.of(scope)
+    query = [(name, value) for name, value in parse_qsl(request.query) if name != "cursor"]
+    return f"{links.base()}{request.path}?{urlencode([*query, ('cursor', cursor)])}"
+
+
+def _respond(answer: Any, success: int) -> flask.Response:
+    if isinstance(answer, flask.Response):
+        return answer
+    body, status = answer if isinstance(answer, tuple) else (answer, success)
+    if body is None:
+        return flask.Response(status=status)
+    return flask.Response(orjson.dumps(body), status=status, content_type="application/json")

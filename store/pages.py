@@ -1,0 +1,87 @@
+"""Keyset pages over any list: opaque cursors, no OFFSET, no COUNT."""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, tuple_
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from rules.errors import Invalid
+from rules.pages import Page
+
+Row = TypeVar("Row")
+Column = InstrumentedAttribute[Any]
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int) or abs(value) >= 1 << 63:
+        raise ValueError(value)
+    return value
+
+
+# How a key's value is read back from a cursor.
+_READ: dict[type, Callable[[Any], Any]] = {
+    UUID: UUID,
+    int: _integer,
+    str: str,
+    datetime: datetime.fromisoformat,
+}
+
+
+def page(
+    session: Session,
+    statement: Select[Any],
+    *keys: Column,
+    cursor: str | None,
+    page_size: int,
+    descending: bool = True,
+) -> Page:
+    """Load one page in the order of `keys`, the last of which is unique.
+
+    Raises Invalid for a cursor that this list did not make.
+    """
+    backwards, after = decode(cursor, keys) if cursor is not None else (False, None)
+    falling = descending != backwards
+    if after is not None:
+        here = tuple_(*keys)
+        there = tuple_(*after)
+        statement = statement.where(here < there if falling else here > there)
+    order: list[ColumnElement[Any]] = [key.desc() if falling else key.asc() for key in keys]
+    found: Sequence[Any] = session.scalars(statement.order_by(*order).limit(page_size + 1)).all()
+    rows, more = list(found[:page_size]), len(found) > page_size
+    if backwards:
+        rows.reverse()
+    beyond, before = (True, more) if backwards else (more, after is not None)
+    return Page(
+        rows,
+        next=encode(rows[-1], keys, backwards=False) if rows and beyond else None,
+        previous=encode(rows[0], keys, backwards=True) if rows and before else None,
+    )
+
+
+def encode(row: Any, keys: Sequence[Column], *, backwards: bool) -> str:
+    """Make the cursor that stands right after (or before) a row."""
+    values = [getattr(row, key.key) for key in keys]
+    written = [value if isinstance(value, int) else str(value) for value in values]
+    text = json.dumps(["p" if backwards else "n", *written], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode(cursor: str, keys: Sequence[Column]) -> tuple[bool, list[Any]]:
+    """Read a cursor back, or refuse it."""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        direction, *values = json.loads(text)
+        if direction not in ("n", "p"):
+            raise ValueError(direction)
+        read = [_READ[key.type.python_type](value) for key, value in zip(keys, values, strict=True)]
+    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error):
+        raise Invalid.at(
+            "/query/cursor", "Not a cursor of this list; take it from `next` or `previous`."
+        ) from None
+    return direction == "p", read
