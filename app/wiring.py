@@ -3,14 +3,18 @@
 from app import limits as request_limits
 from app import logs
 from app.settings import Settings
+from gateways import mail, webhooks
 from rules import links
-from store import engine, limits
+from store import engine, limits, secrets
 
 
 def configure(settings: Settings, *, pool_size: int = 8) -> None:
-    """Configure a process: logs, store, limiter, links."""
+    """Configure a process: logs, store, limiter, links, secrets, what goes out."""
     logs.configure(settings.log_level)
     links.configure(settings.base_url)
     engine.configure(settings.database_url, pool_size=pool_size)
     limits.configure(settings.redis_url)
     request_limits.configure(settings.candidate_limit)
+    secrets.configure(settings.secret_key)
+    mail.configure(smtp_url=settings.smtp_url, mail_from=settings.mail_from, mail_dir=settings.mail_dir)
+    webhooks.configure(allow_private=settings.webhook_allow_private)

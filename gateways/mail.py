@@ -1,6 +1,7 @@
 """Mail: through SMTP when it is configured, otherwise as .eml files; test mode always writes files."""
 
 import os
+import re
 import smtplib
 import ssl
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from rules.clock import now
 
 SECONDS = 30
+_NOT_IN_ADDRESSES = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029,;:<>()\[\]\"\\]")
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def send(mail: Mail) -> None:
 def compose(mail: Mail, sender: str) -> EmailMessage:
     """Return the message: text and HTML side by side; line breaks in names and subjects become spaces."""
     name, address = parseaddr(sender)
-    message = EmailMessage(policy=SMTP if mail.to.isascii() and address.isascii() else SMTPUTF8)
+    message = EmailMessage(policy=SMTP if mail.to.rpartition("@")[0].isascii() else SMTPUTF8)
     message["From"] = _address(name, address)
     message["To"] = _address(mail.to_name, mail.to)
     message["Subject"] = _one_line(mail.subject)
@@ -78,9 +80,12 @@ def compose(mail: Mail, sender: str) -> EmailMessage:
 
 
 def _address(name: str, address: str) -> Address:
-    """Build an address that cannot carry another header: the parts are checked, never pasted together."""
-    user, _, domain = _one_line(address).rpartition("@")
-    return Address(display_name=_one_line(name), username=user, domain=domain)
+    """Build one address that cannot carry a second or another header; raises ValueError if it tries to."""
+    user, _, domain = address.rpartition("@")
+    if not user or not domain or _NOT_IN_ADDRESSES.search(address):
+        raise ValueError("The mail address is malformed.")
+    host = domain if domain.isascii() else domain.encode("idna").decode()
+    return Address(display_name=_one_line(name), username=user, domain=host)
 
 
 def _one_line(text: str) -> str:

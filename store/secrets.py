@@ -21,7 +21,9 @@ def configure(secret_key: str) -> None:
 
 
 def _derive(key: str) -> bytes:
-    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"hiring webhook secrets").derive(key.encode())
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"hiring webhook secrets").derive(
+        key.encode()
+    )
     return urlsafe_b64encode(derived)
 
 

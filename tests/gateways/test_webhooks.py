@@ -1,0 +1,234 @@
+import datetime as dt
+import socket
+import ssl
+import threading
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from gateways import addresses, webhooks
+from tests import receiver as receivers
+from tests.receiver import Answer
+
+BODY = b'{"a":1}'
+
+
+@pytest.fixture(autouse=True)
+def development():
+    webhooks.configure(allow_private=True)
+    yield
+    webhooks.configure(allow_private=False)
+
+
+@pytest.fixture
+def receiver():
+    with receivers.running() as running:
+        yield running
+
+
+@pytest.fixture
+def resolving(monkeypatch):
+    """Let a name lead where the test says, and count how often it is asked for."""
+    asked = []
+
+    def to(**names):
+        def look_up(host, port):
+            asked.append(host)
+            if host not in names:
+                raise socket.gaierror("unknown")
+            return names[host]
+
+        monkeypatch.setattr(addresses, "_look_up", look_up)
+        return asked
+
+    return to
+
+
+def test_the_body_and_the_headers_arrive_as_they_were_given(receiver):
+    outcome = webhooks.post(receiver.url + "/ä b?x=ö".replace(" ", "%20"), BODY, {"webhook-id": "evt_1"})
+    (request,) = receiver.requests
+    assert (outcome.status_code, outcome.body, outcome.error) == (200, "ok", None)
+    assert outcome.response_time_ms >= 0
+    assert request.body == BODY
+    assert request.path == "/hook/%C3%A4%20b?x=%C3%B6"
+    assert request.headers["webhook-id"] == "evt_1"
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["user-agent"].startswith("Hiring-Webhooks/")
+    assert request.headers["host"] == receiver.url.split("/")[2]
+
+
+def test_redirects_are_not_followed(receiver):
+    receiver.answer(Answer(302, {"Location": receiver.url + "/elsewhere"}))
+    assert webhooks.post(receiver.url, BODY, {}).status_code == 302
+    assert len(receiver.requests) == 1
+
+
+def test_no_more_than_2_kb_of_an_answer_is_read(receiver):
+    receiver.answer(Answer(500, {"Content-Length": str(10**12)}, b"x" * 100_000))
+    outcome = webhooks.post(receiver.url, BODY, {})
+    assert (outcome.status_code, outcome.body) == (500, "x" * 2048)
+
+
+def test_an_answer_that_is_no_text_can_be_kept_all_the_same(receiver):
+    receiver.answer(Answer(200, {}, b"a\x00b\xff"))
+    assert webhooks.post(receiver.url, BODY, {}).body == "a\ufffdb\ufffd"
+
+
+def test_retry_after_is_handed_on(receiver):
+    receiver.answer(Answer(503, {"Retry-After": "120"}))
+    assert webhooks.post(receiver.url, BODY, {}).retry_after == "120"
+
+
+def test_proxies_of_the_environment_are_ignored(receiver, monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert webhooks.post(receiver.url, BODY, {}).status_code == 200
+
+
+def test_a_closed_port_is_an_outcome_not_a_fault():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    outcome = webhooks.post(f"http://127.0.0.1:{port}/", BODY, {})
+    assert outcome.status_code is None
+    assert "connect" in outcome.error
+
+
+def test_an_endpoint_that_does_not_answer_times_out(receiver, monkeypatch):
+    monkeypatch.setattr(webhooks, "TOTAL_SECONDS", 0.3)
+    done = threading.Event()
+    receiver.answer(lambda request: Answer(200 if done.wait(20) else 500))
+    outcome = webhooks.post(receiver.url, BODY, {})
+    done.set()
+    assert outcome.status_code is None
+    assert "did not answer" in outcome.error
+
+
+def test_an_answer_that_stalls_keeps_its_status(receiver, monkeypatch):
+    monkeypatch.setattr(webhooks, "TOTAL_SECONDS", 0.5)
+    receiver.answer(Answer(200, {"Content-Length": "100"}, b"begin"))
+    outcome = webhooks.post(receiver.url, BODY, {})
+    assert (outcome.status_code, outcome.body, outcome.error) == (200, "begin", None)
+
+
+def test_something_that_speaks_no_http_is_an_outcome():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def babble():
+            connection, _ = server.accept()
+            connection.recv(1000)
+            connection.sendall(b"SSH-2.0-OpenSSH\r\n\r\n")
+            connection.close()
+
+        thread = threading.Thread(target=babble)
+        thread.start()
+        outcome = webhooks.post(f"http://127.0.0.1:{server.getsockname()[1]}/", BODY, {})
+        thread.join()
+    assert outcome.status_code is None
+    assert outcome.error
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://127.0.0.1/",
+        "https://2130706433/",
+        "https://0x7f000001/",
+        "https://0x7f.1/",
+        "https://0177.0.0.1/",
+        "https://127.1/",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://localhost/",
+        "https://0/",
+    ],
+)
+def test_every_way_to_write_a_private_address_is_refused_at_registration_and_at_the_attempt(url):
+    webhooks.configure(allow_private=False)
+    with pytest.raises(ValueError, match="address"):
+        webhooks.check(url)
+    outcome = webhooks.post(url, BODY, {})
+    assert outcome.status_code is None
+    assert "refused" in outcome.error or "address" in outcome.error
+
+
+def test_one_private_address_among_public_ones_refuses_the_name(resolving):
+    webhooks.configure(allow_private=False)
+    resolving(**{"mixed.example": ["93.184.215.14", "10.0.0.1"]})
+    with pytest.raises(ValueError, match="private"):
+        webhooks.check("https://mixed.example/")
+
+
+def test_a_name_that_does_not_resolve_just_now_may_be_registered(resolving):
+    webhooks.configure(allow_private=False)
+    resolving()
+    webhooks.check("https://later.example/")
+    assert "does not resolve" in webhooks.post("https://later.example/", BODY, {}).error
+
+
+def test_a_name_is_resolved_once_for_a_connection_and_stays_in_the_host_header(resolving, receiver):
+    asked = resolving(**{"hooks.example": ["127.0.0.1"]})
+    port = receiver.url.split(":")[2].split("/")[0]
+    assert webhooks.post(f"http://hooks.example:{port}/", BODY, {}).status_code == 200
+    assert asked == ["hooks.example"]
+    assert receiver.requests[0].headers["host"] == f"hooks.example:{port}"
+
+
+def test_the_next_address_is_tried_when_one_does_not_answer(resolving, receiver):
+    resolving(**{"hooks.example": ["127.0.0.2", "127.0.0.1"]})
+    port = receiver.url.split(":")[2].split("/")[0]
+    assert webhooks.post(f"http://hooks.example:{port}/", BODY, {}).status_code == 200
+
+
+@pytest.fixture
+def authority(tmp_path):
+    """A certificate for hooks.example, signed by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hooks.example")])
+    now = dt.datetime.now(dt.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - dt.timedelta(1))
+        .not_valid_after(now + dt.timedelta(1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("hooks.example")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path / "certificate.pem"
+    pem = serialization.Encoding.PEM
+    path.write_bytes(
+        certificate.public_bytes(pem)
+        + key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return path
+
+
+def test_tls_is_checked_against_the_name_not_the_address(resolving, authority, monkeypatch):
+    resolving(**{"hooks.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]})
+    names = []
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(authority)
+    serving.sni_callback = lambda sock, name, context: names.append(name)
+    trusting = ssl.create_default_context(cafile=str(authority))
+    monkeypatch.setattr(webhooks, "_tls", lambda: trusting)
+    with receivers.running(serving) as receiver:
+        port = receiver.url.split(":")[2].split("/")[0]
+        assert webhooks.post(f"https://hooks.example:{port}/", BODY, {}).status_code == 200
+        assert names == ["hooks.example"]
+        refused = webhooks.post(f"https://other.example:{port}/", BODY, {})
+    assert refused.status_code is None
+    assert "certificate" in refused.error
+    assert len(receiver.requests) == 1
+
+
+def test_a_certificate_nobody_vouches_for_is_refused(resolving, authority):
+    resolving(**{"hooks.example": ["127.0.0.1"]})
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(authority)
+    with receivers.running(serving) as receiver:
+        port = receiver.url.split(":")[2].split("/")[0]
+        assert webhooks.post(f"https://hooks.example:{port}/", BODY, {}).status_code is None
