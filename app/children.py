@@ -69,17 +69,23 @@ def as_account(account: Account | None) -> dict[str, Any]:
 
 def stop(process: subprocess.Popen[bytes], sign: signal.Signals, *, patience: float) -> None:
     """Ask a child to stop; after `patience` seconds kill it and what it started."""
+    ask(process, sign)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(patience)
+    end_group(process)
+    process.wait()
+
+
+def ask(process: subprocess.Popen[bytes], sign: signal.Signals) -> None:
+    """Ask a child to stop, without waiting."""
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(sign)
-    try:
-        process.wait(patience)
-    except subprocess.TimeoutExpired:
-        pass
-    finally:
-        # Its session is its own, so this reaches only what it started.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill what is left of a child and of what it started: its session is its own."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def keep_short(log: Path) -> None:

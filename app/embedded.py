@@ -49,8 +49,7 @@ class Servers:
     def stop(self) -> None:
         """Stop them all; return once they are gone."""
         for name, process in self.processes.items():
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(self.recipes[name].stop)
+            children.ask(process, self.recipes[name].stop)
         for name, process in self.processes.items():
             children.stop(process, self.recipes[name].stop, patience=20)
 

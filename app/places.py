@@ -138,9 +138,10 @@ def shared_folder() -> Path:
                 if not found.st_mode & 0o001:
                     continue
                 return folder
+    tried = " nor ".join(map(str, SHARED))
     raise Trouble(
-        f"The servers of root need a folder outside private homes, but"
-        f" neither {SHARED[0]} nor {SHARED[1]} can be used. Set DATABASE_URL and REDIS_URL, or run as an ordinary user."
+        f"The servers of root need a folder outside private homes, but neither {tried} can be used."
+        " Set DATABASE_URL and REDIS_URL, or run as an ordinary user."
     )
 
 

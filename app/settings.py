@@ -48,3 +48,15 @@ def read(environ: Mapping[str, str] = os.environ) -> Settings:
         threads=int(environ.get("WEB_THREADS", Settings.threads)),
         log_level=environ.get("LOG_LEVEL", Settings.log_level),
     )
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Return the variables from which another process reads the same instance."""
+    return {
+        "DATABASE_URL": settings.database_url,
+        "REDIS_URL": settings.redis_url,
+        "BASE_URL": settings.base_url,
+        "MAIL_DIR": str(settings.mail_dir),
+        "SECRET_KEY": settings.secret_key,
+        "WEBHOOK_ALLOW_PRIVATE": "1" if settings.webhook_allow_private else "0",
+    }

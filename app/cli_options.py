@@ -1,0 +1,79 @@
+"""Options that several commands share, and the checks on their values."""
+
+import difflib
+import ipaddress
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from rules.scopes import SCOPES
+
+data = click.option(
+    "--data", type=click.Path(file_okay=False, path_type=Path), default=".data", show_default=True,
+    help="Folder that holds everything of an instance.",
+)  # fmt: skip
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
+
+
+def show(facts: Mapping[str, object], *, as_json: bool) -> None:
+    """Print facts as one line of JSON, or one a line."""
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        click.echo(f"{name.replace('_', ' '):{width}}  {value}")
+
+
+def scopes(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Accept known scopes."""
+    for value in values:
+        if value not in SCOPES:
+            near = difflib.get_close_matches(value, SCOPES, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else f" The scopes are: {', '.join(SCOPES)}."
+            raise click.BadParameter(f"there is no scope {value!r}.{meant}", ctx, param)
+    return tuple(dict.fromkeys(values))
+
+
+def cidrs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Accept IPv4 and IPv6 networks and single addresses."""
+    for value in values:
+        try:
+            ipaddress.ip_network(value)
+        except ValueError as error:
+            hint = ""
+            try:
+                hint = f" Did you mean {ipaddress.ip_network(value, strict=False)}?"
+            except ValueError:
+                hint = " Write a network such as 203.0.113.0/24 or 2001:db8::/32."
+            raise click.BadParameter(f"{error}.{hint}", ctx, param) from error
+    return tuple(str(ipaddress.ip_network(value)) for value in dict.fromkeys(values))
+
+
+def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """Accept a future moment with its offset from UTC."""
+    if value is None:
+        return None
+    example = "2030-12-31T23:59:59Z"
+    try:
+        given = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is no ISO 8601 time such as {example}.", ctx, param) from error
+    if given.tzinfo is None:
+        raise click.BadParameter(f"say the offset from UTC too, as in {example}.", ctx, param)
+    if given <= datetime.now(UTC):
+        raise click.BadParameter(f"{value} has passed.", ctx, param)
+    return given.astimezone(UTC)
+
+
+def email(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Accept a well-formed address."""
+    from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415 - slow to import
+
+    try:
+        return validate_email(value, check_deliverability=False).normalized
+    except EmailNotValidError as error:
+        raise click.BadParameter(str(error), ctx, param) from error

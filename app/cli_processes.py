@@ -1,0 +1,96 @@
+"""The commands that run something: all of it on one machine, or the processes one by one."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from app import cli_options as options
+from app.settings import ROOT
+from app.trouble import Trouble
+
+host = click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+port = click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: a free one."
+)
+
+
+@click.command()
+@port
+@host
+@options.data
+@options.as_json
+def up(port: int, host: str, data: Path, *, as_json: bool) -> None:
+    """Run everything on this machine: servers, web, worker, schedule and a demo organisation."""
+    from app import up  # noqa: PLC0415 - a command loads what it needs, and no more
+
+    up.run(data, host=host, port=port, as_json=as_json)
+
+
+@click.command()
+@port
+@host
+@click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True)
+@click.option("--fd", type=int, hidden=True, help="A listening socket that is open already.")
+@options.data
+def web(port: int, host: str, processes: int, fd: int | None, data: Path) -> None:
+    """Answer requests."""
+    from app import web  # noqa: PLC0415
+    from app.instance import instance  # noqa: PLC0415
+
+    listener = web.listen(host, port) if fd is None else socket.socket(fileno=fd)
+    with instance(data) as settings:
+        web.serve(settings, listener, processes=processes)
+
+
+@click.command()
+@options.data
+def work(data: Path) -> None:
+    """Do what happens after a request: deliveries, mail, grading."""
+    from app import processes  # noqa: PLC0415
+    from app.instance import instance  # noqa: PLC0415
+
+    with instance(data) as settings:
+        processes.work(settings)
+
+
+@click.command()
+@options.data
+def schedule(data: Path) -> None:
+    """Do what falls due: expiries, sessions whose time is up."""
+    from app import processes  # noqa: PLC0415
+    from app.instance import instance  # noqa: PLC0415
+
+    with instance(data) as settings:
+        processes.schedule(settings)
+
+
+@click.command()
+@options.data
+def migrate(data: Path) -> None:
+    """Bring the database to the newest schema."""
+    from app.instance import instance  # noqa: PLC0415
+    from store import migrate  # noqa: PLC0415
+
+    with instance(data) as settings:
+        changed = migrate.upgrade(settings.database_url)
+    click.echo("The database has been brought up to date." if changed else "The database is up to date.")
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def test(arguments: tuple[str, ...]) -> None:
+    """Run every check and every test; ARGUMENTS go to tox (for example `-e tests`)."""
+    import importlib.util  # noqa: PLC0415
+
+    if importlib.util.find_spec("tox") is None:
+        raise Trouble("The test tools are not installed: `./hiring test` installs them.")
+    environ = os.environ | {"HIRING_PYTHON": sys.executable}
+    command = [sys.executable, "-m", "tox", *(arguments or ("run",))]
+    sys.exit(subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode)  # noqa: S603
+
+
+COMMANDS: tuple[click.Command, ...] = (up, web, work, schedule, migrate, test)

@@ -1,0 +1,50 @@
+"""The demo organisation's keys: shown at every start, so they are kept in the data folder."""
+
+import json
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+import store
+from app import places
+from app.places import Places
+from store import engine, keys, migrate, organisations
+
+SLUG = "demo"
+FILE = "demo.json"
+
+
+def prepare(where: Places, database_url: str) -> dict[str, str]:
+    """Bring the database up to date and return `organisation`, `live_key` and `test_key`, made once."""
+    migrate.upgrade(database_url)
+    engine.configure(database_url, pool_size=1)
+    try:
+        kept = _kept(where.data / FILE)
+        with store.transaction() as session:
+            if kept and all(_works(session, kept[name]) for name in ("live_key", "test_key")):
+                return kept
+            organisation = organisations.by_slug(session, SLUG) or organisations.create(
+                session, name="Demo", plan="growth"
+            )
+            made = {"organisation": organisation.slug}
+            for mode in ("live", "test"):
+                _, made[f"{mode}_key"] = keys.create(
+                    session, organisation=organisation, name=f"Demo ({mode})", livemode=mode == "live"
+                )
+        places.write_private(where.data / FILE, json.dumps(made))
+        return made
+    finally:
+        engine.engine().dispose()
+
+
+def _works(session: Session, key: str) -> bool:
+    found = keys.find(session, key)
+    return found is not None and found[0].revoked_at is None
+
+
+def _kept(path: Path) -> dict[str, str] | None:
+    try:
+        kept: dict[str, str] = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return kept if {"organisation", "live_key", "test_key"} <= set(kept) else None

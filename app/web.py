@@ -1,0 +1,61 @@
+"""The web process: the application under uvicorn."""
+
+import os
+import socket
+from typing import Any
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from app import settings as environment
+from app.settings import Settings
+from app.trouble import Trouble
+
+BACKLOG = 2048
+
+
+def application() -> Any:
+    """Make the application from the environment: what each of several processes calls."""
+    from app.main import create_app  # noqa: PLC0415 - only the process that serves loads the whole of it
+
+    return create_app(environment.read())
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port, or say who may have it and what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+        taken.listen(BACKLOG)
+    except OSError as error:
+        taken.close()
+        raise Trouble(
+            f"Port {port} on {host} cannot be had: {error.strerror}. Choose another with --port,"
+            " or --port 0 for a free one."
+        ) from error
+    return taken
+
+
+def serve(settings: Settings, listener: socket.socket, *, processes: int = 1) -> None:
+    """Answer requests on a listening socket until SIGTERM; requests under way get five seconds to finish."""
+    os.environ.update(environment.environment(settings))
+    config = uvicorn.Config(
+        "app.web:application",
+        factory=True,
+        workers=processes,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=5,
+    )
+    if processes > 1:
+        Multiprocess(config, sockets=[listener]).run()
+    else:
+        uvicorn.Server(config).run(sockets=[listener])
