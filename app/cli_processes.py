@@ -88,7 +88,7 @@ def test(arguments: tuple[str, ...]) -> None:
 
     if importlib.util.find_spec("tox") is None:
         raise Trouble("The test tools are not installed: `./hiring test` installs them.")
-    environ = os.environ | {"HIRING_PYTHON": sys.executable}
+    environ = os.environ | {"HIRING_TOOLS": str(Path(sys.executable).parent)}
     command = [sys.executable, "-m", "tox", *(arguments or ("run",))]
     sys.exit(subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode)  # noqa: S603
 

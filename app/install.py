@@ -76,13 +76,10 @@ def _usable(venv: Path, here: Path) -> bool:
         if not stamp.read_text().endswith(f" {here}\n"):
             return False  # the folder was moved, and scripts of a venv name its place
     ask = "import sys, pip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))"
-    try:
-        return (
-            subprocess.run([venv / "bin" / "python", "-c", ask], check=False, capture_output=True).returncode
-            == 0
-        )  # noqa: S603
-    except OSError:
-        return False
+    python = [str(venv / "bin" / "python"), "-c", ask]
+    with contextlib.suppress(OSError):
+        return subprocess.run(python, check=False, capture_output=True).returncode == 0  # noqa: S603
+    return False
 
 
 def _run(command: list[str], here: Path, lock: int, started: float, *, check: bool = True) -> None:
