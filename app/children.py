@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -95,12 +96,24 @@ def keep_short(log: Path) -> None:
 
 
 def tail(log: Path, *, lines: int = 12) -> str:
-    """Return the last lines of a log."""
+    """Return the last lines of a log for people to read."""
     if not log.exists():
         return ""
     with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 8192))
-        return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
+        file.seek(max(0, log.stat().st_size - 65536))
+        return "\n".join(_plain(line) for line in file.read().decode(errors="replace").splitlines()[-lines:])
+
+
+def _plain(line: str) -> str:
+    """Shorten one of our structured lines to its message and the fault's last line."""
+    if not line.startswith("{"):
+        return line
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return line
+    fault = str(entry.get("traceback", "")).strip().splitlines()[-1:]
+    return "  ".join([str(entry.get("message", line)).strip(), *fault])
 
 
 def _die_with_parent(parent: int, sign: signal.Signals) -> Callable[[], None] | None:

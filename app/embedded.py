@@ -111,6 +111,7 @@ def own(
         finally:
             (where.run / "instance.json").unlink(missing_ok=True)
             servers.stop()
+            places.leave_sockets(where)
 
 
 @contextmanager

@@ -89,6 +89,14 @@ def sockets(places: Places) -> Path:
     return short
 
 
+def leave_sockets(where: Places) -> None:
+    """Remove a short folder for sockets that nobody needs now."""
+    note = where.run / "sockets-are-in"
+    with contextlib.suppress(OSError):
+        Path(note.read_text()).rmdir()
+        note.unlink()
+
+
 def secret_key(places: Places) -> str:
     """Return the instance's secret key, made on first use."""
     path = places.data / "secret_key"

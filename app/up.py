@@ -122,7 +122,7 @@ def _await_web(listener: socket.socket, web: Watched) -> None:
         probe.sendall(b"HEAD / HTTP/1.0\r\nHost: localhost\r\n\r\n")
         while not select.select([probe], [], [], 0.1)[0]:
             if web.process.poll() is not None:
-                said = children.tail(web.recipe.log, lines=30)
+                said = children.tail(web.recipe.log)
                 raise Trouble(f"web did not start. The end of {web.recipe.log}:\n{said}")
 
 
