@@ -6,14 +6,16 @@ import time
 from collections.abc import Mapping
 from functools import cache
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from urllib.parse import quote
 
 import certifi
 import httpcore
+import orjson
 
 from gateways.addresses import AddressRefusedError, CheckedBackend, check_host
 from rules.addresses import SCHEMES, check_url
+from rules.events import FIELDS
 from rules.retries import Outcome
 
 TOTAL_SECONDS = 15.0
@@ -30,14 +32,22 @@ def configure(*, allow_private: bool) -> None:
     _allow_private = allow_private
 
 
-def check(url: str) -> None:
-    """Raise ValueError with the reason if deliveries may not go to a URL. Looks the name up: not in a transaction."""
-    parts = check_url(url, allow_private=_allow_private)
-    host, port = parts.hostname or "", parts.port or SCHEMES[parts.scheme]
+def objection(url: str) -> str | None:
+    """Say why deliveries may not go to a URL. Looks the name up: not in a transaction."""
     try:
+        parts = check_url(url, allow_private=_allow_private)
+        host, port = parts.hostname or "", parts.port or SCHEMES[parts.scheme]
         asyncio.run(check_host(host, port, allow_private=_allow_private))
+    except ValueError as error:
+        return str(error)
     except AddressRefusedError as error:
-        raise ValueError(f"Deliveries cannot go to this address: {error}") from error
+        return f"Deliveries cannot go to this address: {error}"
+    return None
+
+
+def encode(envelope: Mapping[str, Any]) -> bytes:
+    """Return the bytes that are signed and sent: the same for the same event, whatever order it was kept in."""
+    return orjson.dumps({name: envelope[name] for name in FIELDS})
 
 
 @cache

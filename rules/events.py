@@ -54,6 +54,9 @@ EVENTS = {
     PING: "A connectivity ping, sent by the test operation whatever the endpoint subscribes to.",
 }
 
+# The fields of an envelope, in the order in which they are sent.
+FIELDS = ("id", "type", "timestamp", "api_version", "livemode", "sequence", "data")
+
 # What an endpoint may subscribe to, besides `*`.
 NAMES = tuple(EVENTS)
 

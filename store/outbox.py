@@ -1,9 +1,12 @@
 """Work that must happen outside the database, kept with the change that asked for it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
-from sqlalchemy import Index, insert, text
+from sqlalchemy import Index, Update, insert, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
@@ -51,4 +54,69 @@ def add_all(
             for one in arguments
         ],
     )
+    ring(session)
+
+
+def ring(session: Session) -> None:
+    """Wake the relay when this transaction commits."""
     session.info["outbox"] = True
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A piece of work that was handed over; whoever moves `due_at` on from there first has it."""
+
+    id: UUID
+    job: str
+    due_at: datetime
+
+
+def hand_over(session: Session, *, lease: timedelta, limit: int) -> list[Handed]:
+    """Take what is due for as long as the lease; what nobody has worked on by then is due again."""
+    due = (
+        select(OutboxItem.id)
+        .where(OutboxItem.finished_at.is_(None), OutboxItem.due_at <= now())
+        .order_by(OutboxItem.due_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    rows = session.execute(
+        update(OutboxItem)
+        .where(OutboxItem.id.in_(due.scalar_subquery()))
+        .values(due_at=now() + lease)
+        .returning(OutboxItem.id, OutboxItem.job, OutboxItem.due_at)
+    )
+    return sorted((Handed(*row) for row in rows), key=lambda one: one.id)
+
+
+def give_back(session: Session, handed: Sequence[Handed], *, delay: timedelta) -> None:
+    """Make due again what could not be handed on."""
+    for one in handed:
+        session.execute(_still(one.id, one.due_at).values(due_at=now() + delay))
+
+
+def take(session: Session, id: UUID, due_at: datetime, *, lease: timedelta) -> OutboxItem | None:
+    """Begin a piece of work that was handed over; None when it is done or somebody else has it."""
+    return session.scalar(
+        _still(id, due_at)
+        .values(due_at=now() + lease, attempts=OutboxItem.attempts + 1)
+        .returning(OutboxItem)
+    )
+
+
+def finish(session: Session, id: UUID, *, error: str | None = None) -> None:
+    """Note that a piece of work is done, or given up with an error."""
+    session.execute(update(OutboxItem).where(OutboxItem.id == id).values(finished_at=now(), last_error=error))
+
+
+def put_off(session: Session, id: UUID, *, delay: timedelta, error: str) -> None:
+    """Note that a piece of work failed and is to be tried again."""
+    session.execute(
+        update(OutboxItem).where(OutboxItem.id == id).values(due_at=now() + delay, last_error=error)
+    )
+
+
+def _still(id: UUID, due_at: datetime) -> Update:
+    return update(OutboxItem).where(
+        OutboxItem.id == id, OutboxItem.due_at == due_at, OutboxItem.finished_at.is_(None)
+    )

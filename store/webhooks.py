@@ -1,14 +1,24 @@
 """Webhook endpoints and the deliveries made to them."""
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from rules import signatures
+from rules.caller import Caller
 from rules.clock import now
-from store.base import Base, Owned, Updated
+from rules.errors import DuplicateKey, NotFound, NotVerified
+from rules.events import ALL
+from rules.pages import Page
+from store import outbox, pages, secrets
+from store.base import Base, Owned, Updated, visible
+from store.ids import new_id
 
 
 class WebhookEndpoint(Base, Owned, Updated):
@@ -63,3 +73,126 @@ class Delivery(Base, Owned):
     response_time_ms: Mapped[int | None]
     response_body: Mapped[str | None]
     last_error: Mapped[str | None]
+
+
+def listing(session: Session, caller: Caller, *, cursor: str | None, page_size: int) -> Page:
+    """Load one page of the caller's endpoints, newest first."""
+    return pages.page(
+        session, visible(caller, WebhookEndpoint), WebhookEndpoint.id, cursor=cursor, page_size=page_size
+    )
+
+
+def get(session: Session, caller: Caller, id: UUID, *, lock: bool = False) -> WebhookEndpoint:
+    """Load one endpoint, or refuse: unknown here."""
+    statement = visible(caller, WebhookEndpoint).where(WebhookEndpoint.id == id)
+    endpoint = session.scalars(statement.with_for_update() if lock else statement).one_or_none()
+    if endpoint is None:
+        raise NotFound
+    return endpoint
+
+
+def create(
+    session: Session, caller: Caller, *, url: str, events: Iterable[str], name: str, description: str
+) -> tuple[WebhookEndpoint, str]:
+    """Register an endpoint, inactive until its first test; the second value is its secret.
+
+    Refuses an address that is registered for the same events already, however many ask at once.
+    """
+    secret = signatures.new_secret()
+    made = session.scalar(
+        insert(WebhookEndpoint)
+        .values(
+            id=new_id(),
+            organisation_id=caller.organisation_id,
+            livemode=caller.livemode,
+            url=url,
+            events=subscription(events),
+            name=name,
+            description=description,
+            secret=secrets.encrypt(secret),
+        )
+        .on_conflict_do_nothing()
+        .returning(WebhookEndpoint)
+    )
+    if made is None:
+        raise DuplicateKey("An endpoint with this URL and these events exists already.")
+    return made, secret
+
+
+def change(session: Session, endpoint: WebhookEndpoint, changes: dict[str, Any]) -> None:
+    """Change a locked endpoint: a new URL is unverified and inactive; only what is verified is switched on."""
+    if "events" in changes:
+        changes = changes | {"events": subscription(changes["events"])}
+    active = changes.pop("is_active", None)
+    if changes.get("url", endpoint.url) != endpoint.url:
+        endpoint.is_verified, endpoint.verified_at, endpoint.is_active = False, None, False
+    if active and not endpoint.is_verified:
+        raise NotVerified
+    if active and not endpoint.is_active:
+        activate(session, endpoint)
+    elif active is False:
+        endpoint.is_active = False
+    try:
+        with session.begin_nested():
+            for name, value in changes.items():
+                setattr(endpoint, name, value)
+            session.flush()
+    except IntegrityError:
+        raise DuplicateKey("An endpoint with this URL and these events exists already.") from None
+
+
+def remove(session: Session, endpoint: WebhookEndpoint) -> None:
+    """Forget an endpoint and its deliveries."""
+    session.execute(delete(WebhookEndpoint).where(WebhookEndpoint.id == endpoint.id))
+
+
+def verify(session: Session, endpoint: WebhookEndpoint) -> None:
+    """Note a successful test of a locked endpoint: it is verified, active, and gets what waited for it."""
+    endpoint.verified_at = endpoint.verified_at or now()
+    endpoint.is_verified = True
+    activate(session, endpoint)
+
+
+def activate(session: Session, endpoint: WebhookEndpoint) -> None:
+    """Switch a verified endpoint on with a clean record, and make due what waits."""
+    endpoint.is_active, endpoint.disabled_reason = True, None
+    endpoint.failing_since, endpoint.failure_count = None, 0
+    moment = now()
+    session.execute(
+        update(Delivery)
+        .where(
+            Delivery.endpoint_id == endpoint.id,
+            Delivery.status == "pending",
+            Delivery.next_attempt_at > moment,
+        )
+        .values(next_attempt_at=moment)
+    )
+    outbox.ring(session)
+
+
+def rotate(session: Session, endpoint: WebhookEndpoint, *, overlap: timedelta) -> str:
+    """Give a locked endpoint a new secret; the old one signs too until the overlap is over."""
+    secret = signatures.new_secret()
+    endpoint.previous_secret = endpoint.secret if overlap else None
+    endpoint.previous_secret_until = now() + overlap if overlap else None
+    endpoint.secret = secrets.encrypt(secret)
+    return secret
+
+
+def living_secrets(secret: str, previous: str | None, until: datetime | None) -> list[str]:
+    """Decrypt the secrets that sign at present: the newest first."""
+    living = [secrets.decrypt(secret)]
+    if previous is not None and until is not None and until > now():
+        living.append(secrets.decrypt(previous))
+    return living
+
+
+def subscription(events: Iterable[str]) -> list[str]:
+    """Write a set of event names in its one form, so that the same set is the same value."""
+    names = set(events)
+    return [ALL] if ALL in names else sorted(names)
+
+
+def secrets_of(endpoint: WebhookEndpoint) -> list[str]:
+    """Return an endpoint's secrets that sign at present: the newest first."""
+    return living_secrets(endpoint.secret, endpoint.previous_secret, endpoint.previous_secret_until)

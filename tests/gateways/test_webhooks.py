@@ -146,8 +146,7 @@ def test_something_that_speaks_no_http_is_an_outcome():
 )
 def test_every_way_to_write_a_private_address_is_refused_at_registration_and_at_the_attempt(url):
     webhooks.configure(allow_private=False)
-    with pytest.raises(ValueError, match="address"):
-        webhooks.check(url)
+    assert "address" in webhooks.objection(url)
     outcome = webhooks.post(url, BODY, {})
     assert outcome.status_code is None
     assert "refused" in outcome.error or "address" in outcome.error
@@ -156,14 +155,13 @@ def test_every_way_to_write_a_private_address_is_refused_at_registration_and_at_
 def test_one_private_address_among_public_ones_refuses_the_name(resolving):
     webhooks.configure(allow_private=False)
     resolving(**{"mixed.example": ["93.184.215.14", "10.0.0.1"]})
-    with pytest.raises(ValueError, match="private"):
-        webhooks.check("https://mixed.example/")
+    assert "private" in webhooks.objection("https://mixed.example/")
 
 
 def test_a_name_that_does_not_resolve_just_now_may_be_registered(resolving):
     webhooks.configure(allow_private=False)
     resolving()
-    webhooks.check("https://later.example/")
+    assert webhooks.objection("https://later.example/") is None
     assert "does not resolve" in webhooks.post("https://later.example/", BODY, {}).error
 
 

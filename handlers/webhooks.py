@@ -1,0 +1,167 @@
+"""Webhook endpoints: register, test, follow their deliveries."""
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+import gateways.webhooks
+from rules import events, signatures
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import (
+    AlreadyDelivered,
+    EndpointPaused,
+    Invalid,
+    WebhookEndpointError,
+    WebhookRequestFailed,
+)
+from rules.pages import Page
+from schemas import webhooks as schemas
+from store import deliveries, webhooks
+from store.ids import new_id
+
+Body = dict[str, Any]
+Begin = Callable[[], AbstractContextManager[Session]]
+
+
+def list_webhooks(session: Session, caller: Caller, cursor: str | None, page_size: int) -> Page:
+    """Show the caller's endpoints, newest first."""
+    return webhooks.listing(session, caller, cursor=cursor, page_size=page_size).map(schemas.endpoint)
+
+
+def get_webhook(session: Session, caller: Caller, id: UUID) -> Body:
+    """Show one endpoint."""
+    return schemas.endpoint(webhooks.get(session, caller, id))
+
+
+def create_webhook(begin: Begin, caller: Caller, body: Body) -> Body:
+    """Register an endpoint; its secret is shown here and when it is rotated, never again."""
+    _check_url(body["url"])
+    with begin() as session:
+        endpoint, secret = webhooks.create(
+            session,
+            caller,
+            url=body["url"],
+            events=body["events"],
+            name=body.get("name", ""),
+            description=body.get("description", ""),
+        )
+        return schemas.endpoint(endpoint) | {"secret_key": secret}
+
+
+def update_webhook(begin: Begin, caller: Caller, id: UUID, body: Body) -> Body:
+    """Change an endpoint; a new URL has to be tested again."""
+    if "url" in body:
+        _check_url(body["url"])
+    with begin() as session:
+        endpoint = webhooks.get(session, caller, id, lock=True)
+        webhooks.change(session, endpoint, dict(body))
+        return schemas.endpoint(endpoint)
+
+
+def delete_webhook(session: Session, caller: Caller, id: UUID) -> None:
+    """Forget an endpoint and its deliveries."""
+    webhooks.remove(session, webhooks.get(session, caller, id, lock=True))
+
+
+def test_webhook(begin: Begin, caller: Caller, id: UUID) -> Body:
+    """Send a ping; success verifies the endpoint, switches it on and releases what waits for it."""
+    with begin() as session:
+        endpoint = webhooks.get(session, caller, id)
+    ping_id = new_id()
+    data = {"message": "This is a test of your webhook endpoint.", "test_id": str(ping_id)}
+    ping = events.envelope(ping_id, events.PING, now(), livemode=endpoint.livemode, sequence=None, data=data)
+    body = gateways.webhooks.encode(ping)
+    headers = signatures.headers(webhooks.secrets_of(endpoint), ping["id"], int(time.time()), body)
+    outcome = gateways.webhooks.post(endpoint.url, body, headers)
+    if outcome.status_code is None:
+        raise WebhookRequestFailed(reason=outcome.error)
+    if not outcome.succeeded:
+        raise WebhookEndpointError(status_code=outcome.status_code)
+    with begin() as session:
+        tested = webhooks.get(session, caller, id, lock=True)
+        if tested.url != endpoint.url:
+            raise Invalid("The endpoint's URL changed while it was being tested.", status="unverified")
+        webhooks.verify(session, tested)
+        tested.last_triggered_at = now()
+    return {
+        "message": "The endpoint is verified and active.",
+        "status_code": outcome.status_code,
+        "is_verified": True,
+        "response_time_ms": outcome.response_time_ms,
+    }
+
+
+def rotate_webhook_secret(session: Session, caller: Caller, id: UUID, body: Body) -> Body:
+    """Give an endpoint a new secret; both sign until the overlap is over."""
+    endpoint = webhooks.get(session, caller, id, lock=True)
+    overlap = timedelta(hours=body.get("overlap_hours", 24))
+    secret = webhooks.rotate(session, endpoint, overlap=overlap)
+    session.flush()
+    return schemas.endpoint(endpoint) | {"secret_key": secret}
+
+
+def list_deliveries(
+    session: Session,
+    caller: Caller,
+    *,
+    id: UUID,
+    cursor: str | None,
+    page_size: int,
+    status: str | None,
+    event_type: str | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> Page:
+    """Show an endpoint's deliveries, newest first."""
+    endpoint = webhooks.get(session, caller, id)
+    page = deliveries.listing(
+        session,
+        caller,
+        endpoint,
+        status=status,
+        event_type=event_type,
+        since=since,
+        until=until,
+        cursor=cursor,
+        page_size=page_size,
+    )
+    return page.map(schemas.delivery)
+
+
+def retry_delivery(session: Session, caller: Caller, id: UUID, delivery_id: UUID) -> Body:
+    """Send one delivery again now, whatever its schedule says."""
+    endpoint = webhooks.get(session, caller, id, lock=True)
+    delivery = deliveries.get(session, caller, endpoint, delivery_id)
+    if not endpoint.is_active:
+        raise EndpointPaused
+    if delivery.status == "delivered":
+        raise AlreadyDelivered
+    deliveries.retry(session, endpoint, delivery)
+    return schemas.delivery(delivery)
+
+
+def replay_deliveries(session: Session, caller: Caller, id: UUID, body: Body) -> Body:
+    """Send again what happened in a span of time, oldest first."""
+    endpoint = webhooks.get(session, caller, id, lock=True)
+    if not endpoint.is_active:
+        raise EndpointPaused
+    count = deliveries.replay(
+        session,
+        endpoint,
+        since=body["since"],
+        until=body.get("until"),
+        types=body.get("types"),
+        only_failed=body.get("only_failed", False),
+    )
+    return {"replayed": count}
+
+
+def _check_url(url: str) -> None:
+    if reason := gateways.webhooks.objection(url):
+        raise Invalid.at("/url", reason)

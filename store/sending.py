@@ -1,0 +1,222 @@
+"""Deliveries on their way: claimed by senders, settled with what came of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import select, text, update
+from sqlalchemy.orm import Session
+
+from rules import retries
+from rules.clock import iso, now
+from rules.retries import Outcome
+from store import webhooks
+from store.webhooks import Delivery, WebhookEndpoint
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A delivery that is ours to send until the lease is over."""
+
+    id: UUID
+    endpoint_id: UUID
+    url: str
+    payload: dict[str, Any]
+    attempts: int  # made before this one
+    secret: str
+    previous_secret: str | None
+    previous_secret_until: datetime | None
+
+    def secrets(self) -> list[str]:
+        """Return the secrets that sign at present."""
+        return webhooks.living_secrets(self.secret, self.previous_secret, self.previous_secret_until)
+
+
+# An endpoint's share is what it may have under way less what it has, so that one endpoint with a long queue,
+# or one that does not answer, leaves room for all others.
+_CLAIM = text("""
+    WITH due AS (
+        SELECT delivery.id
+        FROM webhook_endpoints AS endpoint
+        LEFT JOIN unnest(CAST(:busy AS uuid[]), CAST(:counts AS int[])) AS busy (id, count)
+          ON busy.id = endpoint.id
+        CROSS JOIN LATERAL (
+            SELECT id, next_attempt_at
+            FROM deliveries
+            WHERE endpoint_id = endpoint.id AND status = 'pending' AND next_attempt_at <= :moment
+              AND (lease_until IS NULL OR lease_until <= :moment)
+            ORDER BY next_attempt_at
+            LIMIT greatest(0, :share - coalesce(busy.count, 0))
+            FOR UPDATE SKIP LOCKED
+        ) AS delivery
+        WHERE endpoint.is_active AND endpoint.pending_delivery_count > 0
+          AND (endpoint.failing_since IS NOT NULL) = :failing
+        ORDER BY delivery.next_attempt_at
+        LIMIT :limit
+    )
+    UPDATE deliveries AS delivery
+    SET lease_until = :lease_until
+    FROM due, webhook_endpoints AS endpoint
+    WHERE delivery.id = due.id AND endpoint.id = delivery.endpoint_id
+    RETURNING delivery.id, endpoint.id, endpoint.url, delivery.payload, delivery.attempts,
+              endpoint.secret, endpoint.previous_secret, endpoint.previous_secret_until
+""")
+
+
+def claim(
+    session: Session, *, limit: int, share: int, busy: Mapping[UUID, int], failing: bool, lease: timedelta
+) -> list[Claimed]:
+    """Take deliveries that are due, of endpoints that are failing or of those that are not, fairly shared out."""
+    if limit <= 0:
+        return []
+    moment = now()
+    rows = session.execute(
+        _CLAIM,
+        {
+            "moment": moment,
+            "lease_until": moment + lease,
+            "busy": list(busy),
+            "counts": list(busy.values()),
+            "share": share,
+            "limit": limit,
+            "failing": failing,
+        },
+    )
+    return [Claimed(*row) for row in rows]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt that was made."""
+
+    delivery_id: UUID
+    endpoint_id: UUID
+    number: int  # from 1
+    moment: datetime
+    outcome: Outcome
+
+
+_SETTLE = text("""
+    UPDATE deliveries AS delivery
+    SET status = result.status, attempts = result.attempts, next_attempt_at = result.next_attempt_at,
+        lease_until = NULL, delivered_at = result.delivered_at,
+        response_status_code = result.response_status_code, response_time_ms = result.response_time_ms,
+        response_body = result.response_body, last_error = result.last_error
+    FROM json_to_recordset(CAST(:results AS json)) AS result (
+        id uuid, status text, attempts int, next_attempt_at timestamptz, delivered_at timestamptz,
+        response_status_code int, response_time_ms int, response_body text, last_error text
+    )
+    WHERE delivery.id = result.id AND delivery.status = 'pending'
+    RETURNING delivery.endpoint_id, delivery.status
+""")
+
+
+def settle(session: Session, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]:
+    """Write what came of many attempts, in one statement; return the endpoints that this switched off, and why.
+
+    A delivery that somebody else has settled meanwhile stays as it is.
+    """
+    records = _records(session, {attempt.endpoint_id for attempt in attempts})
+    results: dict[UUID, dict[str, Any]] = {}
+    disabled = []
+    for attempt in sorted(attempts, key=lambda one: one.moment):
+        record = records.get(attempt.endpoint_id)
+        if record is None:
+            continue  # deleted meanwhile, and its deliveries with it
+        verdict = retries.judge(
+            attempt.outcome, attempts=attempt.number, failing_since=record.failing_since, now=now()
+        )
+        results[attempt.delivery_id] = _result(attempt, verdict)
+        if record.add(attempt, verdict):
+            disabled.append((attempt.endpoint_id, str(verdict.disabled_reason)))
+    if results:
+        for endpoint_id, status in session.execute(
+            _SETTLE, {"results": orjson.dumps(list(results.values())).decode()}
+        ):
+            records[endpoint_id].settled += status != "pending"
+    for endpoint_id, record in records.items():
+        record.write(session, endpoint_id)
+    return disabled
+
+
+@dataclass
+class _Record:
+    """What an endpoint's attempts add up to."""
+
+    failing_since: datetime | None
+    failure_count: int
+    is_active: bool
+    disabled_reason: str | None
+    last_triggered_at: datetime | None
+    settled: int = 0
+
+    def add(self, attempt: Attempt, verdict: retries.Verdict) -> bool:
+        """Add one attempt; say whether it switched the endpoint off."""
+        self.last_triggered_at = attempt.moment
+        if verdict.status == "delivered":
+            self.failing_since, self.failure_count = None, 0
+            return False
+        self.failing_since = self.failing_since or attempt.moment
+        self.failure_count += 1
+        if verdict.disabled_reason is None or not self.is_active:
+            return False
+        self.is_active, self.disabled_reason = False, verdict.disabled_reason
+        return True
+
+    def write(self, session: Session, endpoint_id: UUID) -> None:
+        """Keep it; `updated_at` stays, for the customer changed nothing."""
+        session.execute(
+            update(WebhookEndpoint)
+            .where(WebhookEndpoint.id == endpoint_id)
+            .values(
+                failing_since=self.failing_since,
+                failure_count=self.failure_count,
+                is_active=self.is_active,
+                disabled_reason=self.disabled_reason,
+                last_triggered_at=self.last_triggered_at,
+                pending_delivery_count=WebhookEndpoint.pending_delivery_count - self.settled,
+                updated_at=WebhookEndpoint.updated_at,
+            )
+        )
+
+
+def _records(session: Session, ids: set[UUID]) -> dict[UUID, _Record]:
+    rows = session.execute(
+        select(
+            WebhookEndpoint.id,
+            WebhookEndpoint.failing_since,
+            WebhookEndpoint.failure_count,
+            WebhookEndpoint.is_active,
+            WebhookEndpoint.disabled_reason,
+            WebhookEndpoint.last_triggered_at,
+        )
+        .where(WebhookEndpoint.id.in_(ids))
+        .order_by(WebhookEndpoint.id)
+        .with_for_update(key_share=True)
+    )
+    return {row[0]: _Record(*row[1:]) for row in rows}
+
+
+def _result(attempt: Attempt, verdict: retries.Verdict) -> dict[str, Any]:
+    outcome = attempt.outcome
+    return {
+        "id": attempt.delivery_id,
+        "status": verdict.status,
+        "attempts": attempt.number,
+        "next_attempt_at": verdict.next_attempt_at,
+        "delivered_at": iso(attempt.moment) if verdict.status == "delivered" else None,
+        "response_status_code": outcome.status_code,
+        "response_time_ms": outcome.response_time_ms,
+        "response_body": outcome.body if outcome.status_code is not None else None,
+        "last_error": verdict.error,
+    }
+
+
+def release(session: Session, ids: Sequence[UUID]) -> None:
+    """Give up leases: somebody else may send these at once."""
+    session.execute(
+        update(Delivery).where(Delivery.id.in_(ids), Delivery.status == "pending").values(lease_until=None)
+    )
