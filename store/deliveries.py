@@ -64,12 +64,16 @@ def retry(session: Session, endpoint: WebhookEndpoint, delivery: Delivery) -> No
 _REPLAY = text("""
     WITH again AS (
         UPDATE deliveries AS delivery
-        SET status = 'pending', attempts = 0, next_attempt_at = :moment, lease_until = NULL, delivered_at = NULL
-        FROM deliveries AS before
-        WHERE delivery.id = before.id AND before.endpoint_id = :endpoint
-          AND before.created_at >= :since AND before.created_at < :until
-          AND (CAST(:types AS text[]) IS NULL OR before.event_type = ANY (CAST(:types AS text[])))
-          AND (before.status = 'failed' OR (before.status = 'delivered' AND NOT :only_failed))
+        SET status = 'pending', attempts = 0, lease_until = NULL, delivered_at = NULL,
+            next_attempt_at = CAST(:moment AS timestamptz) + before.place * interval '1 microsecond'
+        FROM (
+            SELECT id, row_number() OVER (ORDER BY id) AS place
+            FROM deliveries
+            WHERE endpoint_id = :endpoint AND created_at >= :since AND created_at < :until
+              AND (CAST(:types AS text[]) IS NULL OR event_type = ANY (CAST(:types AS text[])))
+              AND (status = 'failed' OR (status = 'delivered' AND NOT :only_failed))
+        ) AS before
+        WHERE delivery.id = before.id
         RETURNING delivery.id
     )
     SELECT count(*) FROM again

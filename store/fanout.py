@@ -22,9 +22,10 @@ _FAN_OUT = text("""
             event_id, event_type, payload, status, attempts, next_attempt_at
         )
         SELECT pair.id, :moment, event.organisation_id, event.livemode, pair.endpoint_id,
-               event.id, event.type, envelope.payload::jsonb, 'pending', 0, :moment
+               event.id, event.type, envelope.payload::jsonb, 'pending', 0,
+               CAST(:moment AS timestamptz) + pair.place * interval '1 microsecond'  -- sent in this order
         FROM unnest(CAST(:ids AS uuid[]), CAST(:endpoints AS uuid[]), CAST(:events AS uuid[]))
-                 AS pair (id, endpoint_id, event_id)
+                 WITH ORDINALITY AS pair (id, endpoint_id, event_id, place)
         JOIN unnest(CAST(:envelope_ids AS uuid[]), CAST(:envelopes AS text[])) AS envelope (id, payload)
           ON envelope.id = pair.event_id
         JOIN events AS event ON event.id = pair.event_id

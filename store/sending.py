@@ -85,7 +85,7 @@ def claim(
             "failing": failing,
         },
     )
-    return [Claimed(*row) for row in rows]
+    return sorted((Claimed(*row) for row in rows), key=lambda one: one.id)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, text, update
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -153,20 +153,24 @@ def verify(session: Session, endpoint: WebhookEndpoint) -> None:
     activate(session, endpoint)
 
 
+# A microsecond apart, so that they are sent in the order of what happened.
+_DUE_NOW = text("""
+    UPDATE deliveries AS delivery
+    SET next_attempt_at = CAST(:moment AS timestamptz) + waiting.place * interval '1 microsecond'
+    FROM (
+        SELECT id, row_number() OVER (ORDER BY id) AS place
+        FROM deliveries
+        WHERE endpoint_id = :endpoint AND status = 'pending' AND next_attempt_at > :moment
+    ) AS waiting
+    WHERE delivery.id = waiting.id AND delivery.status = 'pending'
+""")
+
+
 def activate(session: Session, endpoint: WebhookEndpoint) -> None:
     """Switch a verified endpoint on with a clean record, and make due what waits."""
     endpoint.is_active, endpoint.disabled_reason = True, None
     endpoint.failing_since, endpoint.failure_count = None, 0
-    moment = now()
-    session.execute(
-        update(Delivery)
-        .where(
-            Delivery.endpoint_id == endpoint.id,
-            Delivery.status == "pending",
-            Delivery.next_attempt_at > moment,
-        )
-        .values(next_attempt_at=moment)
-    )
+    session.execute(_DUE_NOW, {"endpoint": endpoint.id, "moment": now()})
     outbox.ring(session)
 
 

@@ -1,0 +1,85 @@
+"""Organisations, endpoints and events for tests of what leaves the service."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select, update
+
+import store
+from app import wiring
+from app.settings import Settings
+from rules.caller import Caller
+from rules.clock import now
+from store import events, organisations, webhooks
+from store.webhooks import Delivery, WebhookEndpoint
+
+
+@pytest.fixture
+def wired(settings: Settings) -> Settings:
+    """The modules configured as a process configures them, on this worker's database."""
+    wiring.configure(settings)
+    return settings
+
+
+@pytest.fixture
+def caller(wired: Settings) -> Caller:
+    """A new organisation, in live mode."""
+    return new_caller()
+
+
+def new_caller(*, livemode: bool = True) -> Caller:
+    with store.transaction() as session:
+        organisation = organisations.create(session, name="Acme", plan="growth")
+    return Caller(organisation.id, livemode=livemode, plan_name="growth")
+
+
+def other_mode(caller: Caller) -> Caller:
+    return Caller(caller.organisation_id, livemode=not caller.livemode, plan_name=caller.plan_name)
+
+
+def new_endpoint(
+    caller: Caller,
+    url: str = "https://example.com/hook",
+    *,
+    events: tuple[str, ...] = ("*",),
+    verified: bool = True,
+) -> tuple[UUID, str]:
+    """Register an endpoint and switch it on; return its id and secret."""
+    with store.transaction() as session:
+        endpoint, secret = webhooks.create(session, caller, url=url, events=events, name="", description="")
+    if verified:
+        with store.transaction() as session:
+            webhooks.verify(session, webhooks.get(session, caller, endpoint.id, lock=True))
+    return endpoint.id, secret
+
+
+def happen(caller: Caller, *types: str, **data: object) -> None:
+    """Commit events in one transaction."""
+    with store.transaction() as session:
+        for type in types:
+            events.record(session, type, caller, {"about": type, **data})
+
+
+def deliveries_of(endpoint_id: UUID) -> list[Delivery]:
+    """Load an endpoint's deliveries, oldest first."""
+    with store.transaction() as session:
+        return list(
+            session.scalars(select(Delivery).where(Delivery.endpoint_id == endpoint_id).order_by(Delivery.id))
+        )
+
+
+def endpoint_of(endpoint_id: UUID) -> WebhookEndpoint:
+    with store.transaction() as session:
+        return session.scalars(select(WebhookEndpoint).where(WebhookEndpoint.id == endpoint_id)).one()
+
+
+def let_time_pass(endpoint_id: UUID) -> None:
+    """Bring an endpoint's waiting deliveries to the moment at which they are due, and their leases to an end."""
+    past = now() - timedelta(seconds=1)
+    with store.transaction() as session:
+        session.execute(
+            update(Delivery)
+            .where(Delivery.endpoint_id == endpoint_id, Delivery.status == "pending")
+            .values(next_attempt_at=past, lease_until=None)
+        )
