@@ -55,9 +55,11 @@ def bind(
     """Wrap a handler: plan gate, transaction, `meta`, headers.
 
     The handler names what it needs: `session`, or `begin` where it must reach the network between two
-    transactions; `caller`; parameters and `body` by name.
+    transactions; `caller`; parameters and `body` by name, or all that it does not name as `**query`.
     """
-    wants = set(inspect.signature(function).parameters)
+    signature = inspect.signature(function).parameters.values()
+    wants = {parameter.name for parameter in signature}
+    wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
     feature = operation.get("x-feature")
     success = int(min(status for status in operation["responses"] if status.startswith("2")))
     with_meta = method == "get" and "application/json" in operation["responses"][str(success)].get(
@@ -67,7 +69,7 @@ def bind(
     def run() -> flask.Response:
         scope = cast("context.Scope", connexion.context.scope)
         request, caller = context.of(scope), context.caller(scope)
-        arguments = {name: value for name, value in request.arguments.items() if name in wants}
+        arguments = {name: value for name, value in request.arguments.items() if wants_all or name in wants}
         if "caller" in wants:
             arguments["caller"] = caller
         if caller and feature:

@@ -34,9 +34,9 @@ def _draft4(schema: Any) -> Any:
             rewritten["type"] = [schema["type"], "null"]
         if "enum" in schema:
             rewritten["enum"] = [*schema["enum"], None]
-    if schema.get("format") == "binary":
-        return {}
-    return rewritten
+        if "anyOf" in schema:
+            rewritten["anyOf"] = [*rewritten["anyOf"], {"type": "null"}]
+    return {} if schema.get("format") == "binary" else rewritten
 
 
 # What each kind of fault says; the value at fault is never repeated.

@@ -1,12 +1,24 @@
 """Assessments and the cases attached to them."""
 
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
+from itertools import chain, count
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, Numeric, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import ForeignKey, Index, Numeric, Select, UniqueConstraint, false, func, select
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 
-from store.base import Base, Identified, Owned, Updated
+from rules.assessments import RESERVED_SLUGS
+from rules.caller import Caller
+from rules.errors import NotFound
+from rules.pages import Page
+from store import pages
+from store.base import Base, Identified, Owned, Updated, visible
 from store.cases import Case
 
 
@@ -45,6 +57,27 @@ class Assessment(Base, Owned, Updated):
     cases_locked: Mapped[bool] = mapped_column(default=False)  # a candidate has started
 
 
+NIL = UUID(int=0)
+
+# What a copy takes along.
+SETTINGS = (
+    "description",
+    "team_id",
+    "time_limit_minutes",
+    "passing_score",
+    "enforce_fullscreen",
+    "copy_paste_disabled",
+    "session_recording_enabled",
+    "screen_recording_enabled",
+    "webcam_recording_enabled",
+    "notify_on_completion",
+    "violation_review_threshold",
+    "pool_mode",
+    "assignment_size",
+    "shuffle_strategy",
+)
+
+
 class AssessmentCase(Base, Identified):
     """One case's place in one assessment."""
 
@@ -61,3 +94,160 @@ class AssessmentCase(Base, Identified):
     time_limit_minutes: Mapped[int | None]
 
     case: Mapped[Case] = relationship(lazy="raise")
+
+
+def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Assessment:
+    """Load one by slug or id, or raise NotFound."""
+    found = select_by_key(caller, key)
+    row = session.scalars(found.with_for_update() if for_update else found).first()
+    if row is None:
+        raise NotFound("There is no such assessment.")
+    return row
+
+
+def select_by_key(caller: Caller, key: str) -> Select[Assessment]:
+    """Select by slug; a UUID is an id too, and a slug wins over an id."""
+    matches = Assessment.slug == key
+    with suppress(ValueError):
+        matches |= Assessment.id == UUID(key)
+    return visible(caller, Assessment).where(matches).order_by((Assessment.slug == key).desc()).limit(1)
+
+
+def find_id(session: Session, caller: Caller, key: str) -> UUID:
+    """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
+    row = session.scalars(select_by_key(caller, key)).first()
+    return row.id if row else NIL
+
+
+def page(
+    session: Session,
+    caller: Caller,
+    *,
+    search: str | None = None,
+    status: str = "all",
+    team_id: str | None = None,
+    team_slug: str | None = None,
+    updated_after: datetime | None = None,
+    cursor: str | None,
+    page_size: int,
+) -> Page:
+    """Load one page, newest first."""
+    rows = visible(caller, Assessment)
+    if search is not None:
+        rows = rows.where(Assessment.title.icontains(search, autoescape=True))
+    if status != "all":
+        rows = rows.where(Assessment.status == status)
+    if team_id is not None:
+        rows = rows.where(Assessment.team_id == (None if team_id == "null" else UUID(team_id)))
+    if team_slug is not None:
+        rows = rows.where(false())  # squads come with their own resource; until then no slug is anybody's
+    if updated_after is not None:
+        rows = rows.where(Assessment.updated_at > updated_after)
+    return pages.page(session, rows, Assessment.id, cursor=cursor, page_size=page_size)
+
+
+def count_kept(session: Session, caller: Caller) -> int:
+    """Count what the plan counts: live assessments that are not archived."""
+    counted = select(func.count()).where(
+        Assessment.organisation_id == caller.organisation_id,
+        Assessment.livemode,
+        Assessment.status != "archived",
+    )
+    return session.scalar(counted) or 0
+
+
+def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Assessment:
+    """Make a draft; its slug comes from its title. The organisation row must be locked."""
+    assessment = Assessment(
+        organisation_id=caller.organisation_id,
+        livemode=caller.livemode,
+        slug=_free_slug(session, caller, settings["title"]),
+        **settings,
+    )
+    session.add(assessment)
+    session.flush()
+    return assessment
+
+
+def _free_slug(session: Session, caller: Caller, title: str) -> str:
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80] or "assessment"
+    taken = set(
+        session.scalars(
+            select(Assessment.slug).where(
+                Assessment.organisation_id == caller.organisation_id,
+                Assessment.livemode == caller.livemode,
+                (Assessment.slug == base) | Assessment.slug.like(f"{base}-%"),
+            )
+        )
+    )
+    taken |= RESERVED_SLUGS
+    return next(slug for slug in chain([base], (f"{base}-{n}" for n in count(2))) if slug not in taken)
+
+
+def attached(session: Session, assessment: Assessment) -> list[AssessmentCase]:
+    """Load an assessment's cases in their order."""
+    rows = select(AssessmentCase).where(AssessmentCase.assessment_id == assessment.id)
+    return list(
+        session.scalars(
+            rows.options(joinedload(AssessmentCase.case)).order_by(AssessmentCase.order, AssessmentCase.id)
+        )
+    )
+
+
+def attached_page(session: Session, assessment: Assessment, *, cursor: str | None, page_size: int) -> Page:
+    """Load one page of an assessment's cases in their order."""
+    return pages.page(
+        session,
+        select(AssessmentCase)
+        .where(AssessmentCase.assessment_id == assessment.id)
+        .options(joinedload(AssessmentCase.case)),
+        AssessmentCase.order,
+        AssessmentCase.id,
+        cursor=cursor,
+        page_size=page_size,
+        descending=False,
+    )
+
+
+def attach(
+    session: Session, assessment: Assessment, places: Sequence[tuple[Case, Mapping[str, Any]]]
+) -> list[AssessmentCase]:
+    """Attach cases at their places, by default after the last one. The assessment row must be locked."""
+    last = session.scalar(
+        select(func.max(AssessmentCase.order)).where(AssessmentCase.assessment_id == assessment.id)
+    )
+    following = count(0 if last is None else last + 1)
+    rows = [
+        AssessmentCase(
+            assessment_id=assessment.id,
+            case_id=case.id,
+            case=case,
+            order=place["order"] if place.get("order") is not None else min(next(following), 32767),
+            weight=Decimal(str(place.get("weight", 1))),
+            time_limit_minutes=place.get("time_limit_minutes"),
+        )
+        for case, place in places
+    ]
+    session.add_all(rows)
+    assessment.case_count += len(rows)
+    session.flush()
+    return rows
+
+
+def detach(session: Session, assessment: Assessment, rows: Sequence[AssessmentCase]) -> None:
+    """Take cases out of an assessment. The assessment row must be locked."""
+    for row in rows:
+        session.delete(row)
+    assessment.case_count -= len(rows)
+    session.flush()
+
+
+def get_attached(session: Session, assessment: Assessment, id: UUID) -> AssessmentCase:
+    """Load one case's place, or raise NotFound."""
+    row = session.scalars(
+        select(AssessmentCase).where(AssessmentCase.assessment_id == assessment.id, AssessmentCase.id == id)
+    ).first()
+    if row is None:
+        raise NotFound("The assessment has no such case.")
+    return row

@@ -1,14 +1,21 @@
 """Cases: the platform's catalogue and each organisation's own."""
 
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Numeric, text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Numeric, Select, select, text
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from rules.caller import Caller
+from rules.errors import NotFound
+from rules.pages import Page
+from store import pages
 from store.base import Base, Identified, Updated
+
+CATALOGUE = UUID("5f3c4d1e-8a52-4c0b-9d1f-2f6f1d1f7a10")  # the name space of the catalogue's ids
 
 
 class Case(Base, Identified, Updated):
@@ -49,3 +56,80 @@ class Case(Base, Identified, Updated):
     def source(self) -> str:
         """Whose case it is: platform or org."""
         return "platform" if self.organisation_id is None else "org"
+
+
+def own(caller: Caller) -> Select[Case]:
+    """Select the caller's own cases that are not deleted."""
+    return select(Case).where(
+        Case.organisation_id == caller.organisation_id,
+        Case.livemode == caller.livemode,
+        Case.deleted_at.is_(None),
+    )
+
+
+def get(session: Session, caller: Caller, id: UUID) -> Case:
+    """Load one of the caller's own cases, or raise NotFound."""
+    row = session.scalars(own(caller).where(Case.id == id)).first()
+    if row is None:
+        raise NotFound("There is no such case.")
+    return row
+
+
+def page(
+    session: Session, caller: Caller, *, updated_after: datetime | None, cursor: str | None, page_size: int
+) -> Page:
+    """Load one page of the caller's own cases, newest first."""
+    rows = own(caller)
+    if updated_after is not None:
+        rows = rows.where(Case.updated_at > updated_after)
+    return pages.page(session, rows, Case.id, cursor=cursor, page_size=page_size)
+
+
+def catalogue_page(
+    session: Session,
+    *,
+    search: str | None,
+    difficulty: str | None,
+    case_type: str | None,
+    track: str | None,
+    cursor: str | None,
+    page_size: int,
+) -> Page:
+    """Load one page of the platform's catalogue, by case number."""
+    rows = select(Case).where(Case.organisation_id.is_(None), Case.deleted_at.is_(None))
+    if search is not None:
+        rows = rows.where(Case.title.icontains(search, autoescape=True))
+    wanted = {Case.difficulty: difficulty, Case.case_type: case_type, Case.track: track}
+    for column, value in wanted.items():
+        if value is not None:
+            rows = rows.where(column == value)
+    return pages.page(session, rows, Case.case_number, cursor=cursor, page_size=page_size, descending=False)
+
+
+def create(session: Session, caller: Caller, content: Mapping[str, Any]) -> Case:
+    """Make a case of the caller's own."""
+    case = Case(organisation_id=caller.organisation_id, livemode=caller.livemode, **content)
+    session.add(case)
+    session.flush()
+    return case
+
+
+def find_all(session: Session, caller: Caller, ids: Collection[UUID]) -> dict[UUID, Case]:
+    """Load cases by id: the caller's own and the platform's."""
+    theirs = (Case.organisation_id == caller.organisation_id) & (Case.livemode == caller.livemode)
+    rows = select(Case).where(
+        Case.id.in_(ids), Case.deleted_at.is_(None), theirs | Case.organisation_id.is_(None)
+    )
+    return {case.id: case for case in session.scalars(rows)}
+
+
+def load_catalogue(session: Session, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Bring the platform's cases to what the catalogue says; an entry keeps its id by its slug."""
+    for entry in entries:
+        content = {name: value for name, value in entry.items() if name not in ("slug", "solution")}
+        id = uuid5(CATALOGUE, str(entry["slug"]))
+        case = session.get(Case, id) or Case(id=id)
+        for name, value in content.items():
+            setattr(case, name, value)
+        session.add(case)
+    session.flush()

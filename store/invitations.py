@@ -1,14 +1,24 @@
 """Invitations: one per assessment and email."""
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+from sqlalchemy.orm.attributes import set_committed_value
 
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import NotFound
+from rules.invitations import MOVES
+from rules.pages import Page
+from store import events, pages
 from store.assessments import Assessment
-from store.base import Base, Owned, Updated
-from store.ids import new_token
+from store.base import Base, Owned, Updated, visible
+from store.ids import new_id, new_token
 
 
 class Invitation(Base, Owned, Updated):
@@ -51,3 +61,145 @@ class Invitation(Base, Owned, Updated):
     enrollment_id: Mapped[UUID | None]
 
     assessment: Mapped[Assessment] = relationship(lazy="raise")
+
+
+def get(session: Session, caller: Caller, token: str, *, for_update: bool = False) -> Invitation:
+    """Load one with its assessment, or raise NotFound."""
+    found = (
+        visible(caller, Invitation)
+        .where(Invitation.token == token)
+        .options(joinedload(Invitation.assessment))
+    )
+    row = session.scalars(found.with_for_update(of=Invitation) if for_update else found).first()
+    if row is None:
+        raise NotFound("There is no such invitation.")
+    return row
+
+
+def page(
+    session: Session,
+    caller: Caller,
+    *,
+    assessment_id: UUID | None = None,
+    status: str | None = None,
+    email: str | None = None,
+    external_id: str | None = None,
+    tag: str | None = None,
+    updated_after: datetime | None = None,
+    cursor: str | None,
+    page_size: int,
+) -> Page:
+    """Load one page with their assessments, newest first."""
+    rows = visible(caller, Invitation).options(joinedload(Invitation.assessment))
+    if assessment_id is not None:
+        rows = rows.where(Invitation.assessment_id == assessment_id)
+    if status is not None:
+        rows = rows.where(Invitation.status == status)
+    if email is not None:
+        rows = rows.where(Invitation.email_key == email.strip().casefold())
+    if external_id is not None:
+        rows = rows.where(Invitation.external_id == external_id)
+    if tag is not None:
+        rows = rows.where(Invitation.tags.contains([tag]))
+    if updated_after is not None:
+        rows = rows.where(Invitation.updated_at > updated_after)
+    return pages.page(session, rows, Invitation.id, cursor=cursor, page_size=page_size)
+
+
+def existing(
+    session: Session, assessment: Assessment, *, email: str, external_id: str | None
+) -> Invitation | None:
+    """Find who was invited before: by reference first, then by address in any case."""
+    same = Invitation.email_key == email.casefold()
+    if external_id is not None:
+        same |= Invitation.external_id == external_id
+    by_reference = (Invitation.external_id == external_id).desc().nulls_last()
+    found = session.scalars(
+        select(Invitation)
+        .where(Invitation.assessment_id == assessment.id, same)
+        .order_by(by_reference)
+        .limit(1)
+    ).first()
+    if found is not None:
+        set_committed_value(found, "assessment", assessment)
+    return found
+
+
+def existing_among(
+    session: Session, assessment: Assessment, *, emails: Collection[str], external_ids: Collection[str]
+) -> tuple[set[str], set[str]]:
+    """Return which addresses (case-folded) and which references were invited before."""
+    rows = session.execute(
+        select(Invitation.email_key, Invitation.external_id).where(
+            Invitation.assessment_id == assessment.id,
+            Invitation.email_key.in_(emails) | Invitation.external_id.in_(external_ids),
+        )
+    ).all()
+    return {email for email, _ in rows}, {external_id for _, external_id in rows if external_id is not None}
+
+
+def create_all(
+    session: Session, caller: Caller, assessment: Assessment, candidates: Sequence[Mapping[str, Any]]
+) -> list[Invitation]:
+    """Make invitations in one statement; those whom somebody else invited meanwhile are left out.
+
+    Rows go in by address, so that two of these never wait for each other in a circle.
+    """
+    moment = now()
+    rows = [
+        {
+            "id": new_id(),
+            "created_at": moment,
+            "updated_at": moment,
+            "organisation_id": caller.organisation_id,
+            "livemode": caller.livemode,
+            "assessment_id": assessment.id,
+            "token": new_token(),
+            "status": "pending",
+            "email_key": candidate["email"].casefold(),
+            **candidate,
+        }
+        for candidate in candidates
+    ]
+    made = session.scalars(
+        insert(Invitation).on_conflict_do_nothing().returning(Invitation),
+        sorted(rows, key=lambda row: row["email_key"]),
+    ).all()
+    for invitation in made:
+        set_committed_value(invitation, "assessment", assessment)
+    _count(session, assessment.id, len(made))
+    return list(made)
+
+
+def remove(session: Session, invitation: Invitation) -> None:
+    """Remove an invitation; its link stops working."""
+    session.delete(invitation)
+    session.flush()
+    _count(session, invitation.assessment_id, -1)
+
+
+def expire_due(session: Session, limit: int, show: Callable[[Any], dict[str, Any]]) -> int:
+    """Expire what nobody started in time, oldest first, with their events; return how many there were."""
+    move = MOVES["expire"]
+    due = session.scalars(
+        select(Invitation)
+        .where(Invitation.status == "pending", Invitation.expires_at <= now())
+        .options(joinedload(Invitation.assessment))
+        .order_by(Invitation.expires_at)
+        .limit(limit)
+        .with_for_update(of=Invitation, skip_locked=True)
+    ).all()
+    for invitation in due:
+        invitation.status = move.target
+        events.record(session, str(move.event), invitation, show(invitation))
+    session.flush()
+    return len(due)
+
+
+def _count(session: Session, assessment_id: UUID, change: int) -> None:
+    # Not an edit of the assessment, so its updated_at stays.
+    session.execute(
+        update(Assessment)
+        .where(Assessment.id == assessment_id)
+        .values(invitation_count=Assessment.invitation_count + change, updated_at=Assessment.updated_at)
+    )

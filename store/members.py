@@ -3,13 +3,14 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy import ForeignKey, Index, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
 from store.base import Base, Identified
 from store.ids import new_id
 from store.organisations import Organisation
+from store.sessions import CandidateSession
 
 
 class Member(Base, Identified):
@@ -29,6 +30,7 @@ class Member(Base, Identified):
 
 
 ROLES = ("owner", "admin", "developer", "recruiter", "reviewer", "member")
+NOTIFIED = ("owner", "admin", "recruiter")  # who is mailed about candidates
 
 
 def add(session: Session, *, organisation: Organisation, email: str, name: str, role: str) -> Member:
@@ -37,3 +39,14 @@ def add(session: Session, *, organisation: Organisation, email: str, name: str, 
     session.add(member)
     session.flush()
     return member
+
+
+def to_notify(session: Session, sitting: CandidateSession) -> tuple[str, list[Member]]:
+    """Return the organisation's name, and whom it wants mailed about a completed session."""
+    organisation = session.get_one(Organisation, sitting.organisation_id)
+    if not (
+        organisation.notify_on_candidate_completion or sitting.invitation.assessment.notify_on_completion
+    ):
+        return organisation.name, []
+    found = select(Member).where(Member.organisation_id == organisation.id, Member.role.in_(NOTIFIED))
+    return organisation.name, list(session.scalars(found.order_by(Member.id)))

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, select
+from sqlalchemy import ForeignKey, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -74,17 +74,39 @@ def invites_used(session: Session, organisation_id: UUID) -> int:
     return used or 0
 
 
-def use_invites(session: Session, caller: Caller, count: int) -> None:
-    """Count live invitations against the month; test mode costs nothing."""
-    if not caller.livemode or not count:
-        return
-    row = insert(InviteUsage).values(organisation_id=caller.organisation_id, month=_month(), used=count)
-    session.execute(
+def take_invites(session: Session, caller: Caller, count: int) -> tuple[int, int]:
+    """Take up to `count` of the month's live invitations; test mode costs nothing.
+
+    Returns how many were granted, and how many were used before. The month's row stays locked until the commit, so
+    that parallel requests never grant more than there is.
+    """
+    if not caller.livemode:
+        return count, 0
+    row = insert(InviteUsage).values(organisation_id=caller.organisation_id, month=_month(), used=0)
+    used = session.execute(
         row.on_conflict_do_update(
-            index_elements=[InviteUsage.organisation_id, InviteUsage.month],
-            set_={"used": InviteUsage.used + count},
+            index_elements=[InviteUsage.organisation_id, InviteUsage.month], set_={"used": InviteUsage.used}
+        ).returning(InviteUsage.used)
+    ).scalar_one()
+    limit = caller.plan.invites
+    granted = count if limit is None else max(0, min(count, limit - used))
+    _use(session, caller, granted)
+    return granted, used
+
+
+def give_back_invites(session: Session, caller: Caller, count: int) -> None:
+    """Give back what was taken in this transaction and not needed after all."""
+    if caller.livemode:
+        _use(session, caller, -count)
+
+
+def _use(session: Session, caller: Caller, change: int) -> None:
+    if change:
+        session.execute(
+            update(InviteUsage)
+            .where(InviteUsage.organisation_id == caller.organisation_id, InviteUsage.month == _month())
+            .values(used=InviteUsage.used + change)
         )
-    )
 
 
 def quota(session: Session, caller: Caller) -> dict[str, Any]:

@@ -1,0 +1,155 @@
+"""Assessments, their cases and their results."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from rules import assessments as rules
+from rules import plans
+from rules.caller import Caller
+from rules.errors import CaseNotFound, Invalid
+from rules.pages import Page
+from schemas import assessments as schemas
+from schemas import results as result_schemas
+from store import assessments, cases, organisations, results
+from store.assessments import Assessment, AssessmentCase
+from store.cases import Case
+
+Body = dict[str, Any]
+
+
+def list_assessments(session: Session, caller: Caller, **query: Any) -> Page:
+    """List assessments, newest first."""
+    if query["team_id"] is not None or query["team_slug"] is not None:
+        plans.require(caller.plan_name, "team_filters")
+    return assessments.page(session, caller, **query).map(schemas.item)
+
+
+def get_assessment(session: Session, caller: Caller, slug: str) -> Body:
+    """Show one assessment."""
+    return schemas.detail(assessments.get(session, caller, slug))
+
+
+def create_assessment(session: Session, caller: Caller, body: Body) -> Body:
+    """Make a draft, with its cases if any are named."""
+    rules.check_pool(pool_mode=body["pool_mode"], assignment_size=body.get("assignment_size"))
+    _check_team(body)
+    rules.check_plan(caller.plan, body)
+    wanted = body.pop("cases")
+    places = _find(session, caller, wanted)
+    _check_room(session, caller)
+    rules.check_cases(caller.plan, len(places), locked=False)
+    assessment = assessments.create(session, caller, body)
+    assessments.attach(session, assessment, places)
+    return schemas.detail(assessment)
+
+
+def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -> Body:
+    """Change settings and status; `cases` is the full set."""
+    _check_team(body)
+    rules.check_plan(caller.plan, body)
+    organisations.lock(session, caller)
+    assessment = assessments.get(session, caller, slug, for_update=True)
+    wanted = body.pop("cases", None)
+    if "status" in body:
+        status = rules.move(assessment.status, body["status"])
+        if assessment.status == "archived" and status != "archived":
+            _check_room(session, caller)
+    for name, value in body.items():
+        setattr(assessment, name, value)
+    rules.check_pool(pool_mode=assessment.pool_mode, assignment_size=assessment.assignment_size)
+    if wanted is not None:
+        _replace(session, caller, assessment, wanted)
+    session.flush()
+    return schemas.detail(assessment)
+
+
+def duplicate_assessment(session: Session, caller: Caller, slug: str, body: Body) -> Body:
+    """Copy settings and cases into a new draft."""
+    original = assessments.get(session, caller, slug)
+    settings = {name: getattr(original, name) for name in assessments.SETTINGS}
+    rules.check_plan(caller.plan, settings)
+    _check_room(session, caller)
+    settings["title"] = body.get("title") or f"{original.title[:190]} (copy)"
+    copy = assessments.create(session, caller, settings)
+    assessments.attach(
+        session,
+        copy,
+        [
+            (
+                row.case,
+                {"order": row.order, "weight": row.weight, "time_limit_minutes": row.time_limit_minutes},
+            )
+            for row in assessments.attached(session, original)
+        ],
+    )
+    return schemas.detail(copy)
+
+
+def list_assessment_cases(session: Session, caller: Caller, slug: str, **query: Any) -> Page:
+    """List an assessment's cases in their order."""
+    assessment = assessments.get(session, caller, slug)
+    return assessments.attached_page(session, assessment, **query).map(schemas.attached_case)
+
+
+def attach_cases(session: Session, caller: Caller, slug: str, body: Body) -> list[Body]:
+    """Attach cases that are not attached yet."""
+    wanted = body.get("cases", [body])
+    assessment = assessments.get(session, caller, slug, for_update=True)
+    rules.check_cases(caller.plan, 0, locked=assessment.cases_locked)
+    there = {row.case_id for row in assessments.attached(session, assessment)}
+    places = [(case, place) for case, place in _find(session, caller, wanted) if case.id not in there]
+    rules.check_cases(caller.plan, len(there) + len(places), locked=False)
+    return [schemas.attached_case(row) for row in assessments.attach(session, assessment, places)]
+
+
+def replace_cases(session: Session, caller: Caller, slug: str, body: Body) -> list[Body]:
+    """Make the given cases the full set."""
+    assessment = assessments.get(session, caller, slug, for_update=True)
+    return [schemas.attached_case(row) for row in _replace(session, caller, assessment, body["cases"])]
+
+
+def remove_case(session: Session, caller: Caller, slug: str, assessment_case_id: UUID) -> None:
+    """Take one case out."""
+    assessment = assessments.get(session, caller, slug, for_update=True)
+    row = assessments.get_attached(session, assessment, assessment_case_id)
+    rules.check_cases(caller.plan, 0, locked=assessment.cases_locked)
+    assessments.detach(session, assessment, [row])
+
+
+def list_results(session: Session, caller: Caller, slug: str, **query: Any) -> Page:
+    """List an assessment's sessions, the latest start first."""
+    assessment = assessments.get(session, caller, slug)
+    return results.page(session, assessment, **query).map(result_schemas.item)
+
+
+def _check_team(body: Body) -> None:
+    if body.get("team_id") is not None:
+        raise Invalid.at("/team_id", "There is no such squad.")
+
+
+def _check_room(session: Session, caller: Caller) -> None:
+    organisations.lock(session, caller)
+    if caller.livemode:
+        rules.check_room(caller.plan, assessments.count_kept(session, caller))
+
+
+def _find(session: Session, caller: Caller, wanted: list[Body]) -> list[tuple[Case, Body]]:
+    """Load the cases named, each once, or raise CaseNotFound for the first that is not there."""
+    found = cases.find_all(session, caller, [one["case_id"] for one in wanted])
+    for one in wanted:
+        case = found.get(one["case_id"])
+        if case is None or one.get("source", case.source) != case.source:
+            raise CaseNotFound(case_id=str(one["case_id"]))
+    return list({one["case_id"]: (found[one["case_id"]], one) for one in reversed(wanted)}.values())[::-1]
+
+
+def _replace(
+    session: Session, caller: Caller, assessment: Assessment, wanted: list[Body]
+) -> list[AssessmentCase]:
+    places = _find(session, caller, wanted)
+    rules.check_cases(caller.plan, len(places), locked=assessment.cases_locked)
+    assessments.detach(session, assessment, assessments.attached(session, assessment))
+    assessments.attach(session, assessment, places)
+    return assessments.attached(session, assessment)

@@ -1,0 +1,53 @@
+"""The catalogue, and the organisation's own cases."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from rules import cases as rules
+from rules.caller import Caller
+from rules.clock import now
+from rules.pages import Page
+from schemas import cases as schemas
+from store import cases
+
+Body = dict[str, Any]
+
+
+def list_platform_cases(session: Session, **query: Any) -> Page:
+    """List the catalogue by case number."""
+    return cases.catalogue_page(session, **query).map(schemas.platform_case)
+
+
+def list_cases(session: Session, caller: Caller, **query: Any) -> Page:
+    """List the organisation's own cases, newest first."""
+    return cases.page(session, caller, **query).map(schemas.detail)
+
+
+def get_case(session: Session, caller: Caller, id: UUID) -> Body:
+    """Show one case."""
+    return schemas.detail(cases.get(session, caller, id))
+
+
+def create_case(session: Session, caller: Caller, body: Body) -> Body:
+    """Make a case that can be answered and graded."""
+    content = {"answer_number": None, "tolerance": None, "language": None, **body}
+    rules.check(content)
+    return schemas.detail(cases.create(session, caller, content))
+
+
+def update_case(session: Session, caller: Caller, id: UUID, body: Body) -> Body:
+    """Change a case; what it becomes must still be one."""
+    case = cases.get(session, caller, id)
+    content = {name: getattr(case, name) for name in rules.CHECKED}
+    rules.check({**content, **body})
+    for name, value in body.items():
+        setattr(case, name, value)
+    session.flush()
+    return schemas.detail(case)
+
+
+def delete_case(session: Session, caller: Caller, id: UUID) -> None:
+    """Take a case out of lists and new attachments."""
+    cases.get(session, caller, id).deleted_at = now()

@@ -1,0 +1,152 @@
+"""Invitations and the results that come of them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from rules import grading
+from rules import invitations as rules
+from rules import results as result_rules
+from rules.caller import Caller
+from rules.clock import iso, now
+from rules.errors import MissingEmail
+from rules.pages import Page
+from schemas import emails
+from schemas import invitations as schemas
+from schemas import results as result_schemas
+from schemas import sessions as session_schemas
+from store import assessments, events, invitations, organisations, outbox, results
+from store.invitations import Invitation
+
+Body = dict[str, Any]
+
+
+def list_assessment_invitations(session: Session, caller: Caller, slug: str, **query: Any) -> Page:
+    """List an assessment's invitations, newest first."""
+    assessment = assessments.get(session, caller, slug)
+    return invitations.page(session, caller, assessment_id=assessment.id, **query).map(schemas.detail)
+
+
+def list_invitations(session: Session, caller: Caller, assessment: str | None, **query: Any) -> Page:
+    """List invitations to all assessments, newest first."""
+    assessment_id = None if assessment is None else assessments.find_id(session, caller, assessment)
+    return invitations.page(session, caller, assessment_id=assessment_id, **query).map(schemas.detail)
+
+
+def get_invitation(session: Session, caller: Caller, token: str) -> Body:
+    """Show one invitation."""
+    return schemas.detail(invitations.get(session, caller, token))
+
+
+def create_invitation(session: Session, caller: Caller, slug: str, body: Body) -> tuple[Body, int]:
+    """Invite a candidate once; a second time answers the invitation that exists."""
+    if not body["email"].strip():
+        raise MissingEmail
+    email, external_id = emails.normal(body["email"]), body.get("external_id")
+    assessment = assessments.get(session, caller, slug)
+    rules.check_active(assessment.status)
+    found = invitations.existing(session, assessment, email=email, external_id=external_id)
+    if found is None:
+        candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
+        granted, used = organisations.take_invites(session, caller, 1)
+        made = (
+            invitations.create_all(session, caller, assessment, [candidate | _terms(body)]) if granted else []
+        )
+        if made:
+            _announce(session, caller, made, send_email=body["send_email"])
+            return schemas.created(made[0], "Invitation created."), 201
+        # Somebody else was faster, or nothing is left of the month.
+        found = invitations.existing(session, assessment, email=email, external_id=external_id)
+        if found is None:
+            rules.check_quota(caller.plan.invites, used, granted)
+        organisations.give_back_invites(session, caller, granted)
+    return schemas.created(found, "An invitation already exists for this candidate."), 200
+
+
+def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body:
+    """Invite many candidates in one transaction; rows that cannot be invited are skipped with their reason."""
+    assessment = assessments.get(session, caller, slug)
+    rules.check_active(assessment.status)
+    rows = body["candidates"]
+    known = invitations.existing_among(
+        session,
+        assessment,
+        emails={(row.get("email") or "").strip().casefold() for row in rows},
+        external_ids={row["external_id"] for row in rows if row.get("external_id") is not None},
+    )
+    wanted, skipped = rules.sift(rows, known, emails.normal_or_none)
+    granted, used = organisations.take_invites(session, caller, len(wanted))
+    if caller.livemode and caller.plan.invites is not None:
+        rules.check_quota(caller.plan.invites, used, caller.plan.invites - used)
+    skipped += [{"email": row["email"], "reason": "quota_exhausted"} for row in wanted[granted:]]
+    terms = _terms(body)
+    made = invitations.create_all(session, caller, assessment, [row | terms for row in wanted[:granted]])
+    invited = {invitation.email_key: invitation for invitation in made}
+    late = [row for row in wanted[:granted] if row["email"].casefold() not in invited]
+    organisations.give_back_invites(session, caller, len(late))
+    skipped += [{"email": row["email"], "reason": "already_invited"} for row in late]
+    _announce(session, caller, made, send_email=body["send_email"])
+    order = [
+        invited[row["email"].casefold()] for row in wanted[:granted] if row["email"].casefold() in invited
+    ]
+    return {"invited": [schemas.bulk_row(invitation) for invitation in order], "skipped": skipped}
+
+
+def cancel_invitation(session: Session, caller: Caller, token: str) -> None:
+    """Remove an invitation that nobody started."""
+    invitation = invitations.get(session, caller, token, for_update=True)
+    rules.check_cancel(invitation.status)
+    invitations.remove(session, invitation)
+
+
+def remind_invitation(session: Session, caller: Caller, token: str) -> Body:
+    """Mail the candidate the link again."""
+    invitation = invitations.get(session, caller, token, for_update=True)
+    rules.check_remind(
+        invitation.status, expires_at=invitation.expires_at, reminded_at=invitation.reminded_at, now=now()
+    )
+    invitation.reminded_at = now()
+    _mail(session, caller, [invitation], "reminder")
+    return {"message": "The reminder is on its way.", "reminded_at": iso(invitation.reminded_at)}
+
+
+def get_result(session: Session, caller: Caller, token: str) -> Body:
+    """Show the scored result, or how far the candidate is."""
+    invitation = invitations.get(session, caller, token)
+    if invitation.status != "completed":
+        return {"status": invitation.status, "message": result_rules.WAITING[invitation.status]}
+    return result_schemas.detail(*results.get(session, invitation))
+
+
+def review_result(session: Session, caller: Caller, token: str, body: Body) -> Body:
+    """Settle cases that wait for review; the last one settles the result."""
+    invitation = invitations.get(session, caller, token, for_update=True)
+    result_rules.check_reviewable(invitation.status)
+    sitting, asked, violations = results.get(session, invitation, for_update=True)
+    for case, review in result_rules.match(asked, body["cases"]):
+        case.score, case.comment = review["score"], review["comment"]
+        case.status = grading.status_of(review["score"], case.max_score)
+    results.settle(session, sitting, asked, session_schemas.outcome_event)
+    return result_schemas.detail(sitting, asked, violations)
+
+
+def _terms(body: Mapping[str, Any]) -> Body:
+    return {
+        "expires_at": now() + timedelta(days=body["expires_days"]),
+        "extra_time_percent": body["extra_time_percent"],
+        "tags": body["tags"],
+    }
+
+
+def _announce(session: Session, caller: Caller, made: Sequence[Invitation], *, send_email: bool) -> None:
+    for invitation in made:
+        events.record(session, "invitation.created", invitation, schemas.event(invitation))
+    if send_email:
+        _mail(session, caller, made, "invitation")
+
+
+def _mail(session: Session, caller: Caller, invited: Sequence[Invitation], template: str) -> None:
+    name = organisations.get(session, caller).name
+    outbox.add_all(session, "mail", [schemas.mail(one, name, template) for one in invited])

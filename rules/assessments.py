@@ -1,0 +1,58 @@
+"""How assessments move, and what plans allow of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rules import plans
+from rules.errors import AssessmentLimitReached, CasesLocked, Invalid, LimitReached
+from rules.moves import Move, take
+from rules.plans import Plan
+
+# By the status asked for.
+MOVES = {
+    "active": Move({"draft", "archived"}, "active"),
+    "archived": Move({"draft", "active"}, "archived"),
+    "draft": Move(set(), "draft"),
+}
+
+# Settings that need more than the starter plan.
+GATED = {
+    "screen_recording_enabled": "screen_recording",
+    "webcam_recording_enabled": "webcam_recording",
+    "pool_mode": "pool_mode",
+}
+
+# Paths of the contract that a slug must not hide.
+RESERVED_SLUGS = {"create"}
+
+
+def move(status: str, wanted: str) -> str:
+    """Return the status after a PATCH, or refuse; the present status is no move."""
+    return status if wanted == status else take(MOVES, wanted, status).target
+
+
+def check_plan(plan: Plan, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that the plan does not include."""
+    for name, feature in GATED.items():
+        if settings.get(name):
+            plans.require(plan.name, feature)
+
+
+def check_room(plan: Plan, used: int) -> None:
+    """Refuse one assessment more than the plan has."""
+    if plan.assessments is not None and used >= plan.assessments:
+        raise AssessmentLimitReached(limit=plan.assessments, used=used)
+
+
+def check_pool(*, pool_mode: bool, assignment_size: int | None) -> None:
+    """Refuse a pool without the size of a draw."""
+    if pool_mode and assignment_size is None:
+        raise Invalid.at("/assignment_size", "Pool mode needs the number of cases that each candidate gets.")
+
+
+def check_cases(plan: Plan, count: int, *, locked: bool) -> None:
+    """Refuse changes once a candidate has started, and more cases than the plan has."""
+    if locked:
+        raise CasesLocked
+    if count > plan.cases:
+        raise LimitReached(limit=plan.cases, used=count)

@@ -1,0 +1,88 @@
+"""Who may be invited, cancelled and reminded, and when."""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from datetime import datetime, timedelta
+from typing import Any
+
+from rules.clock import iso
+from rules.errors import (
+    AlreadyCompleted,
+    AlreadyStarted,
+    AssessmentNotActive,
+    InvitationExpired,
+    InviteQuotaExceeded,
+    ReminderCooldown,
+)
+from rules.moves import Move
+
+MOVES = {
+    "start": Move({"pending"}, "started", stamp="started_at", event="assessment.started"),
+    "complete": Move({"started"}, "completed", stamp="completed_at", event="assessment.completed"),
+    "expire": Move({"pending"}, "expired", event="invitation.expired"),
+}
+
+REMIND_EVERY = timedelta(hours=24)
+
+
+def check_active(status: str) -> None:
+    """Refuse an invitation to an assessment that is not active."""
+    if status != "active":
+        raise AssessmentNotActive(status=status)
+
+
+def check_quota(limit: int | None, used: int, granted: int) -> None:
+    """Refuse when nothing of the month is left."""
+    if not granted:
+        raise InviteQuotaExceeded(limit=limit, used=used)
+
+
+def check_cancel(status: str) -> None:
+    """Refuse to cancel what the candidate has begun."""
+    if status == "started":
+        raise AlreadyStarted(status=status)
+    if status == "completed":
+        raise AlreadyCompleted(status=status)
+
+
+def check_remind(status: str, *, expires_at: datetime, reminded_at: datetime | None, now: datetime) -> None:
+    """Refuse a reminder of what is over, or a second one within a day."""
+    if status == "completed":
+        raise AlreadyCompleted(status=status)
+    if status == "expired" or (status == "pending" and expires_at <= now):
+        raise InvitationExpired(status="expired")
+    if reminded_at is not None and now - reminded_at < REMIND_EVERY:
+        raise ReminderCooldown(reminded_at=iso(reminded_at))
+
+
+def sift(
+    rows: Sequence[Mapping[str, Any]],
+    known: tuple[Set[str], Set[str]],
+    normal: Callable[[str], str | None],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Divide candidates into those to invite and those to skip, with the reason.
+
+    `known` holds the addresses (case-folded) and references that were invited before; `normal` returns an address
+    in its usual form, or None where it is none. A candidate who stands twice in the rows is invited once.
+    """
+    emails, references = set(known[0]), set(known[1])
+    wanted: list[dict[str, Any]] = []
+    skipped: list[dict[str, Any]] = []
+    for row in rows:
+        given, reference = row.get("email"), row.get("external_id")
+        email = normal(given) if given and given.strip() else None
+        if not given or not given.strip():
+            reason = "missing_email"
+        elif email is None:
+            reason = "invalid_email"
+        elif email.casefold() in emails or reference in references:
+            reason = "already_invited"
+        else:
+            emails.add(email.casefold())
+            if reference is not None:
+                references.add(reference)
+            wanted.append(
+                {"email": email, "name": row["name"], "role": row["role"], "external_id": reference}
+            )
+            continue
+        skipped.append({"email": given, "reason": reason})
+    return wanted, skipped

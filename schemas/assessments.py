@@ -1,0 +1,56 @@
+"""What assessments and their cases look like outside."""
+
+from marshmallow import Schema, fields
+
+from schemas.fields import Show, Stamped
+
+
+class Item(Stamped):
+    """An assessment as lists show it."""
+
+    title = fields.String()
+    slug = fields.String()
+    description = fields.String()
+    status = fields.String()
+    case_count = fields.Integer()
+    time_limit_minutes = fields.Integer(allow_none=True)
+    passing_score = fields.Integer()
+    invitation_count = fields.Integer()
+    enforce_fullscreen = fields.Boolean()
+    copy_paste_disabled = fields.Boolean()
+
+
+class Detail(Item):
+    """An assessment with all its settings."""
+
+    livemode = fields.Boolean()
+    team = fields.Constant(None)
+    session_recording_enabled = fields.Boolean()
+    screen_recording_enabled = fields.Boolean()
+    webcam_recording_enabled = fields.Boolean()
+    notify_on_completion = fields.Boolean()
+    violation_review_threshold = fields.Integer(allow_none=True)
+    pool_mode = fields.Boolean()
+    assignment_size = fields.Integer(allow_none=True)
+    shuffle_strategy = fields.String()
+
+
+class AttachedCase(Schema):
+    """A case's place in an assessment."""
+
+    assessment_case_id = fields.UUID(attribute="id")
+    id = fields.UUID(attribute="case.id")
+    title = fields.String(attribute="case.title")
+    description = fields.String(attribute="case.description")
+    source = fields.String(attribute="case.source")
+    case_type = fields.String(attribute="case.case_type")
+    difficulty = fields.String(attribute="case.difficulty")
+    order = fields.Integer()
+    weight = fields.Float()
+    points = fields.Integer(attribute="case.points")
+    time_limit_minutes = fields.Integer(allow_none=True)
+
+
+item: Show = Item().dump
+detail: Show = Detail().dump
+attached_case: Show = AttachedCase().dump

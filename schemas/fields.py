@@ -1,0 +1,46 @@
+"""The two ways in which answers write what JSON has no word for."""
+
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from rules.clock import iso
+
+# How a schema shows one object.
+Show = Callable[[Any], dict[str, Any]]
+
+
+class Moment(fields.Field[datetime]):
+    """A moment as ISO 8601 UTC, ending in Z."""
+
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **options: Any) -> str | None:
+        return None if value is None else iso(value)
+
+
+class DecimalText(fields.Field[Decimal]):
+    """A decimal number as a string; scores have two fraction digits."""
+
+    def __init__(self, *, places: int | None = 2, **options: Any) -> None:
+        super().__init__(**options)
+        self.places = places
+
+    def _serialize(self, value: Decimal | None, attr: str | None, obj: Any, **options: Any) -> str | None:
+        if value is None:
+            return None
+        return f"{value:f}" if self.places is None else f"{value:.{self.places}f}"
+
+
+class Resource(Schema):
+    """A resource's outside; fields come in the order in which they are written."""
+
+    id = fields.UUID()
+
+
+class Stamped(Resource):
+    """A resource that says when it was made and changed."""
+
+    created_at = Moment()
+    updated_at = Moment()

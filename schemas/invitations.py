@@ -1,0 +1,96 @@
+"""What invitations look like outside, in answers and in events."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, post_dump
+
+from rules import links
+from rules.clock import iso
+from schemas.fields import Moment, Show
+
+
+class _Assessment(Schema):
+    slug = fields.String()
+    title = fields.String()
+
+
+class Invitation(Schema):
+    """One invitation with its assessment."""
+
+    invite_token = fields.String(attribute="token")
+    invite_url = fields.Function(lambda invitation: links.take(invitation.token))
+    email = fields.String()
+    name = fields.String()
+    role = fields.String()
+    status = fields.String()
+    external_id = fields.String(allow_none=True)
+    tags = fields.List(fields.String())
+    extra_time_percent = fields.Integer()
+    assessment = fields.Nested(_Assessment)
+    created_at = Moment()
+    updated_at = Moment()
+    expires_at = Moment()
+    started_at = Moment()
+    completed_at = Moment()
+    reminded_at = Moment()
+
+
+class Event(Schema):
+    """The data of invitation.created and invitation.expired."""
+
+    invitation_id = fields.UUID(attribute="id")
+    invite_token = fields.String(attribute="token")
+    email = fields.String()
+    candidate_name = fields.String(attribute="name")
+    assessment_id = fields.UUID()
+    assessment_slug = fields.String(attribute="assessment.slug")
+    assessment_title = fields.String(attribute="assessment.title")
+    status = fields.String()
+    expires_at = Moment()
+    external_id = fields.String()
+    enrollment_id = fields.UUID()
+    pipeline_enrollment_id = fields.UUID(attribute="enrollment_id")
+
+    @post_dump
+    def leave_out_what_is_unset(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        """Drop the reference and the enrollment of invitations that have none."""
+        return {name: value for name, value in data.items() if value is not None}
+
+
+detail: Show = Invitation().dump
+event: Show = Event().dump
+
+
+def created(invitation: Any, message: str) -> dict[str, Any]:
+    """Show what an invite answers."""
+    shown = detail(invitation)
+    answer = {name: shown[name] for name in ("invite_token", "invite_url", "expires_at", "status")}
+    if invitation.external_id is not None:
+        answer["external_id"] = invitation.external_id
+    return {"message": message, **answer}
+
+
+def bulk_row(invitation: Any) -> dict[str, Any]:
+    """Show one invited candidate of many; made by hand, because there may be a thousand."""
+    row = {
+        "email": invitation.email,
+        "invite_token": invitation.token,
+        "invite_url": links.take(invitation.token),
+    }
+    return row if invitation.external_id is None else row | {"external_id": invitation.external_id}
+
+
+def mail(invitation: Any, organisation_name: str, template: str) -> dict[str, Any]:
+    """Write a mail about an invitation as outbox work."""
+    return {
+        "template": template,
+        "to": invitation.email,
+        "to_name": invitation.name,
+        "livemode": invitation.livemode,
+        "organisation_name": organisation_name,
+        "candidate_name": invitation.name,
+        "assessment_title": invitation.assessment.title,
+        "time_limit_minutes": invitation.assessment.time_limit_minutes,
+        "invite_url": links.take(invitation.token),
+        "expires_at": iso(invitation.expires_at),
+    }

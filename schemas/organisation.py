@@ -1,0 +1,17 @@
+"""What an organisation looks like outside."""
+
+from marshmallow import fields
+
+from schemas.fields import Resource, Show
+
+
+class Organisation(Resource):
+    """The organisation without its quota, which the handler adds."""
+
+    name = fields.String()
+    slug = fields.String()
+    plan = fields.String()
+    notify_on_candidate_completion = fields.Boolean()
+
+
+detail: Show = Organisation().dump

@@ -1,0 +1,91 @@
+"""What results look like outside."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from rules.clock import iso
+from schemas.fields import DecimalText, Moment, Show
+
+
+class Item(Schema):
+    """A session as lists show it."""
+
+    candidate_email = fields.String(attribute="invitation.email")
+    candidate_name = fields.String(attribute="invitation.name")
+    role = fields.Function(lambda sitting: sitting.invitation.role or None)
+    status = fields.String(attribute="invitation.status")
+    score_percentage = DecimalText()
+    passed = fields.Boolean(allow_none=True)
+    time_spent_seconds = fields.Integer(allow_none=True)
+    started_at = Moment()
+    completed_at = Moment()
+    invite_token = fields.String(attribute="invitation.token")
+    violation_counts = fields.Raw()
+
+
+class _Assessment(Schema):
+    slug = fields.String()
+    title = fields.String()
+
+
+class _Violation(Schema):
+    violation_type = fields.String()
+    case_order = fields.Integer(allow_none=True)
+    occurred_at = Moment()
+
+
+class _Case(Schema):
+    case_order = fields.Integer()
+    case_title = fields.Function(lambda case: case.content["title"])
+    score = DecimalText()
+    max_score = DecimalText()
+    # Between submission and grading a case has no grade of its own yet.
+    status = fields.Function(lambda case: case.status or "pending_review")
+    time_spent_seconds = fields.Integer()
+    comment = fields.String(allow_none=True)
+
+
+class _Result(Schema):
+    candidate_email = fields.String(attribute="invitation.email")
+    candidate_name = fields.String(attribute="invitation.name")
+    assessment = fields.Nested(_Assessment, attribute="invitation.assessment")
+    status = fields.String(attribute="invitation.status")
+    started_at = Moment()
+    completed_at = Moment()
+    score = DecimalText()
+    max_score = DecimalText()
+    score_percentage = DecimalText()
+    passed = fields.Boolean(allow_none=True)
+    passing_score = fields.Integer()
+    time_spent_seconds = fields.Integer(allow_none=True)
+    violation_counts = fields.Raw()
+    integrity_review_status = fields.String(allow_none=True)
+
+
+item: Show = Item().dump
+_result, _violations, _cases = _Result().dump, _Violation(many=True).dump, _Case(many=True).dump
+
+
+def detail(sitting: Any, cases: Sequence[Any], violations: Sequence[Any]) -> dict[str, Any]:
+    """Show a completed session with its violations, case by case."""
+    return {**_result(sitting), "violation_events": _violations(violations), "cases": _cases(cases)}
+
+
+def notice(sitting: Any, member: Any, organisation_name: str) -> dict[str, Any]:
+    """Write a mail to a member about a completed session as outbox work."""
+    invitation = sitting.invitation
+    return {
+        "template": "completion",
+        "to": member.email,
+        "to_name": member.name,
+        "livemode": sitting.livemode,
+        "organisation_name": organisation_name,
+        "candidate_name": invitation.name,
+        "candidate_email": invitation.email,
+        "assessment_title": invitation.assessment.title,
+        "score_percentage": f"{sitting.score_percentage:.2f}",
+        "passed": sitting.passed,
+        "completed_at": iso(sitting.completed_at),
+    }
