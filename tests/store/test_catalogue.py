@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gateways import sandbox
 from store.catalogue import load
 
 CASES: list[dict[str, Any]] = load()
@@ -132,3 +133,21 @@ def test_a_program_has_visible_and_hidden_tests(case):
         assert isinstance(test["input"], str)
         assert isinstance(test["expected_output"], str)
         assert test["weight"] > 0
+
+
+def passed(case, code):
+    if reason := sandbox.why_not(case["language"]):
+        pytest.skip(f"no sandbox here: {reason}")
+    runs = sandbox.run(case["language"], code, [test["input"] for test in case["test_cases"]])
+    outcomes = zip(runs, case["test_cases"], strict=True)
+    return [sandbox.passes(run, test["expected_output"]) for run, test in outcomes]
+
+
+@pytest.mark.parametrize("case", of_type("coding"))
+def test_the_reference_solution_passes_every_test(case):
+    assert all(passed(case, case["solution"]))
+
+
+@pytest.mark.parametrize("case", of_type("coding"))
+def test_the_starter_code_is_not_a_solution(case):
+    assert not all(passed(case, case["starter_code"]))

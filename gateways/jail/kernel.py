@@ -1,0 +1,68 @@
+"""The system calls that Python has no name for, through the C library."""
+
+import ctypes
+import os
+import struct
+
+NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 1 << 17, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30
+
+RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+MNT_DETACH = 2
+
+_SET_PDEATHSIG, _SET_SECCOMP, _SET_NO_NEW_PRIVS = 1, 22, 38
+_MOUNT_SETATTR = 442  # the same number on every architecture
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces named by flags for new ones (os.unshare came with 3.12)."""
+    _check("unshare", _libc.unshare(flags))
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    """Mount source at target."""
+    names = [text.encode() or None for text in (source, target, kind)]
+    _check(f"mount {target}", _libc.mount(*names, ctypes.c_ulong(flags), options.encode() or None))
+
+
+def unmount(target: str) -> None:
+    """Detach a mount and everything below it."""
+    _check(f"unmount {target}", _libc.umount2(target.encode(), MNT_DETACH))
+
+
+def pivot_root(new: str, old: str) -> None:
+    """Make new the root; the former root appears at old."""
+    _check("pivot_root", _libc.pivot_root(new.encode(), old.encode()))
+
+
+def make_readonly(target: str) -> None:
+    """Make target and every mount below it read-only and deaf to set-user-id bits (Linux 5.12)."""
+    attributes = struct.pack("QQQQ", RDONLY | NOSUID, 0, 0, 0)
+    arguments = (_AT_FDCWD, target.encode(), _AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes)))
+    _check(f"mount_setattr {target}", _libc.syscall(_MOUNT_SETATTR, *arguments))
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent ends, however it ends."""
+    _check("prctl", _libc.prctl(_SET_PDEATHSIG, 9, 0, 0, 0))
+
+
+def forbid_privileges() -> None:
+    """Give up gaining rights by executing anything, for good."""
+    _check("prctl", _libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
+def filter_calls(program: bytes) -> None:
+    """Let a BPF program judge every system call from now on, for good."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    # struct sock_fprog: the number of instructions, then where they are.
+    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
+    _check("seccomp", _libc.prctl(_SET_SECCOMP, 2, header, 0, 0))
+
+
+def _check(what: str, result: int) -> None:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")

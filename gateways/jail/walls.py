@@ -1,0 +1,103 @@
+"""What a program in the jail can see: a file system of its own, and limits on everything."""
+
+import contextlib
+import os
+import resource
+from typing import Any
+
+from gateways.jail import calls, kernel
+
+BOX = "/box"
+INSIDE = 1000  # the user and group id a program believes to have
+NOBODY = 65534  # who that is outside when the service runs as root
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": BOX, "TMPDIR": BOX, "LANG": "C.UTF-8"}
+DEVICES = ("null", "zero", "full", "random", "urandom")
+
+_SPACE = kernel.NOSUID | kernel.NODEV
+
+
+def build(spec: dict[str, Any]) -> None:
+    """Make the jail's file system the root of this process, the first one in new namespaces."""
+    kernel.mount("none", "/", flags=kernel.REC | kernel.PRIVATE)
+    # /tmp is only where the new root is hung up: once it is the root, the real /tmp is back at /.old/tmp.
+    kernel.mount("tmpfs", "/tmp", "tmpfs", _SPACE, "mode=0755,size=1m")  # noqa: S108 - a mount point
+    os.chdir("/tmp")  # noqa: S108
+    os.mkdir(".old")
+    kernel.pivot_root(".", ".old")
+    os.chdir("/")
+
+    for action, path in spec["walls"]:
+        _ACTIONS[action](path)
+    os.mkdir("/dev")
+    for name in DEVICES:
+        _bind(f"/dev/{name}")
+    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        os.symlink(f"/proc/self/fd{target}", f"/dev/{name}")
+    _write("/etc/passwd", f"box:x:{INSIDE}:{INSIDE}::{BOX}:/bin/sh\n")
+    _write("/etc/group", f"box:x:{INSIDE}:\n")
+    os.mkdir(BOX)
+    os.symlink(BOX, "/tmp")  # noqa: S108
+    os.mkdir("/proc")
+    # Only while the real /proc is still below /.old does the kernel let us mount another. A container that
+    # masks parts of /proc allows none at all; programs do without.
+    with contextlib.suppress(PermissionError):
+        kernel.mount("proc", "/proc", "proc", _SPACE | kernel.NOEXEC)
+
+    kernel.unmount("/.old")
+    os.rmdir("/.old")
+    kernel.make_readonly("/")
+    owner = f"mode=0700,uid={INSIDE},gid={INSIDE},size=16m,nr_inodes=1024"
+    kernel.mount("tmpfs", BOX, "tmpfs", _SPACE, owner)
+    os.chdir(BOX)
+    for name, text in spec["files"].items():
+        _write(name, text)
+
+
+def enclose(spec: dict[str, Any], *, as_root: bool) -> None:
+    """Take the limits, then give up every right; nothing may run after it but the program."""
+    for name, value in spec["limits"].items():
+        limit = getattr(resource, name)
+        _, hard = resource.getrlimit(limit)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)  # noqa: PLW2901
+        resource.setrlimit(limit, (value, value))
+    if as_root:
+        os.setgroups([])
+        os.setresgid(INSIDE, INSIDE, INSIDE)
+        os.setresuid(INSIDE, INSIDE, INSIDE)
+    kernel.forbid_privileges()
+    kernel.filter_calls(calls.program())
+
+
+def _bind(path: str) -> None:
+    """Show a file or folder of the machine at its own path; a link is copied, what is missing left out."""
+    source = f"/.old{path}"
+    if os.path.islink(source):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if not os.path.lexists(path):
+            os.symlink(os.readlink(source), path)
+        return
+    if os.path.isdir(source):
+        os.makedirs(path, exist_ok=True)
+    elif os.path.exists(source):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if not os.path.exists(path):
+            _write(path, "")
+    else:
+        return
+    kernel.mount(source, path, flags=kernel.BIND | kernel.REC)
+
+
+def _hide(path: str) -> None:
+    """Cover a folder that became visible with another one."""
+    if os.path.isdir(path):
+        kernel.mount("tmpfs", path, "tmpfs", _SPACE, "mode=0755,size=1m")
+
+
+def _write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        file.write(text)
+    os.chmod(path, 0o644)
+
+
+_ACTIONS = {"bind": _bind, "hide": _hide}
