@@ -1,0 +1,201 @@
+"""How a candidate's sitting goes: when it is open, what an answer may be, which cases are drawn."""
+
+import hashlib
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any, Protocol, TypeVar
+
+from rules.errors import Invalid, InvitationExpired, Refusal, SessionClosed
+from rules.moves import Move
+
+# The moves of the invitation, which carries the sitting's state.
+MOVES = {
+    "start": Move({"pending"}, "started", stamp="started_at", event="assessment.started"),
+    "finish": Move({"started"}, "completed", stamp="completed_at", event="assessment.completed"),
+}
+
+VIOLATION_TYPES = ("fullscreen", "copy_paste", "screen_share", "webcam", "focus_loss")
+
+MAX_ANSWER_BYTES = 64 * 1024
+
+
+def status(stored: str, *, expires_at: datetime, deadline_at: datetime | None, moment: datetime) -> str:
+    """Say what an invitation is at a moment, also where the schedule has not come by yet."""
+    if stored == "pending" and expires_at <= moment:
+        return "expired"
+    if stored == "started" and deadline_at is not None and deadline_at <= moment:
+        return "completed"
+    return stored
+
+
+def require_startable(status: str) -> None:
+    """Refuse to start what has expired; a sitting that is started or completed is merely shown again."""
+    if status == "expired":
+        raise InvitationExpired
+
+
+def refusal(status: str) -> Refusal:
+    """Return what answers, runs and signals outside a running session are refused with, each state in its words."""
+    if status == "expired":
+        return InvitationExpired()
+    if status == "pending":
+        return Invalid("The session has not been started yet.", status=status)
+    return SessionClosed(status=status)
+
+
+def time_allowed(time_limit_minutes: int | None, extra_time_percent: int) -> timedelta | None:
+    """Return the candidate's own time: the limit and the extra part of it; None without a limit."""
+    if time_limit_minutes is None:
+        return None
+    return timedelta(minutes=time_limit_minutes) * (100 + extra_time_percent) / 100
+
+
+def deadline(
+    started_at: datetime, time_limit_minutes: int | None, extra_time_percent: int
+) -> datetime | None:
+    """Return the moment after which nothing is accepted; None without a limit."""
+    allowed = time_allowed(time_limit_minutes, extra_time_percent)
+    return None if allowed is None else started_at + allowed
+
+
+def seconds_between(started_at: datetime, previous: datetime | None, moment: datetime) -> int:
+    """Return the whole seconds of the sitting from one save to the next.
+
+    Both ends are counted from the start, so that the parts of many quick saves add up to the whole.
+    """
+    since = 0 if previous is None else int((previous - started_at).total_seconds())
+    return max(0, int((moment - started_at).total_seconds()) - since)
+
+
+# --- Answers ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Question:
+    """What decides whether an answer has the right shape."""
+
+    case_type: str
+    option_ids: Collection[str] = ()
+    allow_multiple: bool = False
+
+
+def answer(question: Question, value: Any) -> Any:
+    """Return an answer as it is kept, or None where it clears the case; refuse one of the wrong shape."""
+    if value is None or value in ("", []):
+        return None
+    return SHAPES[question.case_type](question, value)
+
+
+def _choice(question: Question, value: Any) -> Any:
+    chosen = value if isinstance(value, list) else [value]
+    if any(not isinstance(one, str) or one not in question.option_ids for one in chosen):
+        raise Invalid.at("/answer", "must be the id of one of the case's options, or an array of them")
+    if len(chosen) > 1 and not question.allow_multiple:
+        raise Invalid.at("/answer", "must be a single option")
+    if len(set(chosen)) != len(chosen):
+        raise Invalid.at("/answer", "must not name an option twice")
+    return chosen if question.allow_multiple else chosen[0]
+
+
+def _number(_question: Question, value: Any) -> int | float:
+    fault = Invalid.at("/answer", "must be a number")
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise fault
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        raise fault from None
+    if not number.is_finite() or not math.isfinite(float(number)):
+        raise fault
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def _written(_question: Question, value: Any) -> str:
+    if not isinstance(value, str):
+        raise Invalid.at("/answer", "must be a string")
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise Invalid.at("/answer", "must be well-formed Unicode") from None
+    if "\x00" in value:
+        raise Invalid.at("/answer", "must not contain the character U+0000")
+    if size > MAX_ANSWER_BYTES:
+        raise Invalid.at("/answer", f"must be at most {MAX_ANSWER_BYTES // 1024} kB")
+    return value
+
+
+SHAPES: Mapping[str, Callable[[Question, Any], Any]] = {
+    "mcq": _choice,
+    "numeric": _number,
+    "text": _written,
+    "coding": _written,
+}
+
+
+def code(value: Any) -> str:
+    """Return the code to run, or refuse what is not text of a fair size."""
+    return _written(Question("coding"), value)
+
+
+# --- The draw -----------------------------------------------------------------------------------------------
+
+
+class Drawable(Protocol):
+    """A case that can be drawn from a pool."""
+
+    @property
+    def id(self) -> Any: ...  # noqa: D102
+    @property
+    def difficulty(self) -> str: ...  # noqa: D102
+
+
+Drawn = TypeVar("Drawn", bound=Drawable)
+
+
+def draw(cases: Sequence[Drawn], *, size: int | None, strategy: str, seed: str) -> list[Drawn]:
+    """Draw a candidate's own cases from a pool; the same seed draws the same, in the same order."""
+    ranked = sorted(cases, key=lambda case: _rank(seed, case.id))
+    return STRATEGIES[strategy](ranked, len(ranked) if size is None else size, seed)
+
+
+def _rank(seed: str, key: Any) -> bytes:
+    # A hash instead of a random generator: no state, and the same draw on every Python.
+    return hashlib.sha256(f"{seed}:{key}".encode()).digest()
+
+
+def _random(ranked: Sequence[Drawn], size: int, _seed: str) -> list[Drawn]:
+    return list(ranked[:size])
+
+
+def _balanced(ranked: Sequence[Drawn], size: int, seed: str) -> list[Drawn]:
+    """Take one of each difficulty in turn; which difficulty comes first differs from seed to seed."""
+    piles: dict[str, list[Drawn]] = {}
+    for case in ranked:
+        piles.setdefault(case.difficulty, []).append(case)
+    turns = [piles[name] for name in sorted(piles, key=lambda name: _rank(seed, name))]
+    drawn: list[Drawn] = []
+    while len(drawn) < size and any(turns):
+        drawn += [pile.pop(0) for pile in turns if pile]
+    return drawn[:size]
+
+
+STRATEGIES: Mapping[str, Callable[[Sequence[Any], int, str], list[Any]]] = {
+    "random": _random,
+    "balanced": _balanced,
+}
+
+
+# --- Integrity ----------------------------------------------------------------------------------------------
+
+
+def count_violation(counts: Mapping[str, int], violation_type: str) -> dict[str, int]:
+    """Return the counts with one more of a type."""
+    return {**counts, violation_type: counts.get(violation_type, 0) + 1}
+
+
+def review_status(counts: Mapping[str, int], threshold: int | None) -> str | None:
+    """Ask for a human look once all signals together reach the assessment's threshold."""
+    return "needs_review" if threshold is not None and sum(counts.values()) >= threshold else None
