@@ -1,0 +1,156 @@
+"""What a session looks like: to its candidate, and in events.
+
+The candidate's view is built from named fields, never by leaving fields out: what is not listed here stays inside.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import rules.sessions
+from rules.clock import iso
+from schemas.markdown import to_html
+
+# --- To the candidate ---------------------------------------------------------------------------------------
+
+
+def show(sitting: Any, cases: Sequence[Any]) -> dict[str, Any]:
+    """Show a sitting (store.sessions.Sitting) to its candidate; cases and answers while it runs only."""
+    invitation, session, status = sitting.invitation, sitting.session, sitting.status
+    shown = {
+        "status": status,
+        "assessment": _assessment(invitation.assessment, invitation.extra_time_percent),
+        "organisation": {"name": sitting.organisation_name},
+        "candidate_name": invitation.name,
+        "livemode": invitation.livemode,
+        "expires_at": iso(invitation.expires_at),
+        "started_at": moment(session and session.started_at),
+        "deadline_at": moment(session and session.deadline_at),
+        "completed_at": moment(session and session.completed_at),
+        "server_time": iso(sitting.moment),
+    }
+    return shown | {"cases": [_case(case) for case in cases]} if status == "started" else shown
+
+
+def _assessment(assessment: Any, extra_time_percent: int) -> dict[str, Any]:
+    allowed = rules.sessions.time_allowed(assessment.time_limit_minutes, extra_time_percent)
+    drawn = (assessment.pool_mode and assessment.assignment_size) or assessment.case_count
+    return {
+        "title": assessment.title,
+        "description": assessment.description,
+        "time_limit_minutes": assessment.time_limit_minutes,
+        "extra_time_percent": extra_time_percent,
+        "time_allowed_seconds": None if allowed is None else int(allowed.total_seconds()),
+        "case_count": min(drawn, assessment.case_count),
+        "rules": {
+            "enforce_fullscreen": assessment.enforce_fullscreen,
+            "copy_paste_disabled": assessment.copy_paste_disabled,
+            "focus_reported": assessment.enforce_fullscreen or assessment.copy_paste_disabled,
+        },
+    }
+
+
+def _case(case: Any) -> dict[str, Any]:
+    content = case.content
+    return {
+        "assessment_case_id": str(case.assessment_case_id),
+        "case_order": case.case_order,
+        "title": content["title"],
+        "case_type": content["case_type"],
+        "difficulty": content["difficulty"],
+        "question": content["question"],
+        "question_html": to_html(content["question"]),
+        "options": [{"id": option["id"], "text": option["text"]} for option in content["options"]],
+        "allow_multiple": content["allow_multiple"],
+        "language": content["language"],
+        "starter_code": content["starter_code"],
+        "test_cases": [
+            {"input": test["input"], "expected_output": test["expected_output"]}
+            for test in visible_tests(content)
+        ],
+        "points": content["points"],
+        "time_limit_minutes": content["time_limit_minutes"],
+        "answer": case.answer[0] if case.answer else None,
+        "saved_at": moment(case.saved_at),
+    }
+
+
+def visible_tests(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tests of a case's content that its candidate may see."""
+    return [test for test in content["test_cases"] if test.get("hidden") is False]
+
+
+def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], passed: Sequence[bool]) -> dict[str, Any]:
+    """Show how the candidate's code did on the visible tests."""
+    return {
+        "available": True,
+        "results": [
+            {
+                "input": test["input"],
+                "expected_output": test["expected_output"],
+                "stdout": one.stdout,
+                "stderr": one.stderr,
+                "outcome": one.outcome,
+                "passed": ok,
+            }
+            for test, one, ok in zip(tests, runs, passed, strict=True)
+        ],
+    }
+
+
+def violation(violation: Any) -> dict[str, Any]:
+    """Confirm an integrity signal to the candidate's browser."""
+    return {
+        "violation_type": violation.violation_type,
+        "case_order": violation.case_order,
+        "occurred_at": iso(violation.occurred_at),
+    }
+
+
+# --- In events (contract: the shared fields, then what each adds) -------------------------------------------
+
+
+def event(session: Any) -> dict[str, Any]:
+    """Return the data of assessment.started and .completed; the row comes with its invitation and assessment."""
+    invitation, assessment = session.invitation, session.invitation.assessment
+    data = {
+        "session_id": str(session.id),
+        "assessment_id": str(assessment.id),
+        "assessment_slug": assessment.slug,
+        "assessment_title": assessment.title,
+        "candidate_email": invitation.email,
+        "candidate_name": invitation.name,
+        "invite_token": invitation.token,
+        "started_at": iso(session.started_at),
+        "completed_at": moment(session.completed_at),
+    }
+    return data if invitation.external_id is None else data | {"external_id": invitation.external_id}
+
+
+def outcome_event(session: Any) -> dict[str, Any]:
+    """Return the data of candidate.passed and candidate.failed: the session's, and how it was graded."""
+    return event(session) | {
+        "score": _decimal(session.score),
+        "max_score": _decimal(session.max_score),
+        "score_percentage": _decimal(session.score_percentage),
+        "passed": session.passed,
+    }
+
+
+def violation_event(session: Any, violation: Any) -> dict[str, Any]:
+    """Return the data of candidate.violation; the case is left out where the signal belongs to none."""
+    data = event(session) | {
+        "violation_type": violation.violation_type,
+        "occurred_at": iso(violation.occurred_at),
+        "violation_counts": dict(session.violation_counts),
+    }
+    return data if violation.case_order is None else data | {"case_order": violation.case_order}
+
+
+def moment(moment: Any) -> str | None:
+    """Write a moment, or None."""
+    return None if moment is None else iso(moment)
+
+
+def _decimal(number: Decimal | None) -> str | None:
+    return None if number is None else f"{number:.2f}"
