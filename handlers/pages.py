@@ -1,0 +1,61 @@
+"""The pages that a person sees. One layout for all, nothing from another host, nothing kept by the browser."""
+
+from typing import Any
+
+import flask
+from sqlalchemy.orm import Session
+
+import schemas.sessions
+import store.sessions
+from handlers import sessions
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), fullscreen=(self)",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+# What is shown for each state of an invitation.
+TEMPLATES = {
+    "pending": "take.html",
+    "started": "take.html",
+    "completed": "message.html",
+    "expired": "message.html",
+}
+
+
+def show_take_page(session: Session, token: str) -> flask.Response:
+    """Show what an invitation's link opens: the assessment, or a message of its own."""
+    sitting = store.sessions.look(session, token, schemas.sessions.event)
+    if sitting is None:
+        return page("message.html", status=404, state="unknown")
+    state = sessions.view(session, sitting)
+    ended_by_time = state["completed_at"] is not None and state["completed_at"] == state["deadline_at"]
+    return page(
+        TEMPLATES[sitting.status],
+        state=sitting.status,
+        session=state,
+        token=token,
+        expires_at=sitting.invitation.expires_at,
+        ended_by_time=ended_by_time,
+    )
+
+
+def page(template: str, *, status: int = 200, **values: Any) -> flask.Response:
+    """Render a page with the headers that every page carries."""
+    html = flask.render_template(template, spell=spell, **values)
+    return flask.Response(html, status=status, headers=HEADERS, content_type="text/html; charset=utf-8")
+
+
+def spell(seconds: int) -> str:
+    """Write a length of time as a person says it: 1 hour 15 minutes."""
+    hours, rest = divmod(seconds, 3600)
+    minutes, left = divmod(rest, 60)
+    parts = ((hours, "hour"), (minutes, "minute"), (left, "second"))
+    return " ".join(f"{count} {unit}{'s' if count > 1 else ''}" for count, unit in parts if count)

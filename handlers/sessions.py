@@ -1,0 +1,127 @@
+"""What a candidate's browser asks for; the token in the path is the credential."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from threading import BoundedSemaphore
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+import gateways.sandbox
+import rules.sessions
+import schemas.sessions
+import store.events
+import store.sessions
+from rules.errors import Invalid, NotFound, Unavailable
+from store.sessions import Sitting
+
+Body = dict[str, Any]
+Begin = Callable[[], AbstractContextManager[Session]]
+
+RUN_SECONDS = 5  # per visible test
+RUN_MEMORY_MB = 256
+# Somebody's endless loop must leave threads for everybody's saves.
+_runs = BoundedSemaphore(2)
+
+
+def get_session(session: Session, token: str) -> Body:
+    """Show the invitation in whatever state it is."""
+    sitting = store.sessions.look(session, token, schemas.sessions.event)
+    if sitting is None:
+        raise NotFound
+    return view(session, sitting)
+
+
+def start_session(session: Session, token: str) -> Body:
+    """Begin, or show what has begun."""
+    sitting = store.sessions.hold(session, token, schemas.sessions.event)
+    rules.sessions.require_startable(sitting.status)
+    store.sessions.start(session, sitting, schemas.sessions.event)
+    return view(session, sitting)
+
+
+def save_answer(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> Body:
+    """Keep an answer while the session runs."""
+    with begin() as session:
+        sitting = store.sessions.hold(session, token, schemas.sessions.event)
+        if sitting.status == "started":
+            case = _case(session, sitting, assessment_case_id)
+            answer = rules.sessions.answer(_question(case.content), body["answer"])
+            return {"saved_at": schemas.sessions.moment(store.sessions.save(session, sitting, case, answer))}
+    # Refused after the commit: a session whose time is up has just been finished, and stays so.
+    raise rules.sessions.refusal(sitting.status)
+
+
+def report_violation(begin: Begin, token: str, body: Body) -> Body:
+    """Keep an integrity signal of a running session, and tell the organisation."""
+    with begin() as session:
+        sitting = store.sessions.hold(session, token, schemas.sessions.event)
+        if sitting.session and sitting.status == "started":
+            order = body.get("case_order")
+            if order is not None and order > store.sessions.count_cases(session, sitting.session):
+                raise Invalid.at("/case_order", "must be the number of a case of this session")
+            violation = store.sessions.report(session, sitting, body["violation_type"], order)
+            data = schemas.sessions.violation_event(sitting.session, violation)
+            store.events.record(session, "candidate.violation", sitting.session, data)
+            return schemas.sessions.violation(violation)
+    raise rules.sessions.refusal(sitting.status)
+
+
+def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> Body:
+    """Run code on the visible tests of its case; nothing is saved and no transaction is open meanwhile."""
+    with begin() as session:
+        sitting = store.sessions.hold(session, token, schemas.sessions.event)
+        content = _case(session, sitting, assessment_case_id).content if sitting.status == "started" else None
+    if content is None:
+        raise rules.sessions.refusal(sitting.status)
+    if content["case_type"] != "coding":
+        raise Invalid.at("/answer", "only the code of a coding case can be run")
+    code, language = rules.sessions.code(body["answer"]), content["language"]
+    if not gateways.sandbox.available(language):
+        return {"available": False, "results": []}
+    tests = schemas.sessions.visible_tests(content)
+    if not _runs.acquire(blocking=False):
+        raise Unavailable("Other code is running just now; try again in a moment.")
+    try:
+        runs = gateways.sandbox.run(
+            language, code, [test["input"] for test in tests], seconds=RUN_SECONDS, memory_mb=RUN_MEMORY_MB
+        )
+    finally:
+        _runs.release()
+    passed = [
+        gateways.sandbox.passes(one, test["expected_output"]) for one, test in zip(runs, tests, strict=True)
+    ]
+    return schemas.sessions.run(tests, runs, passed)
+
+
+def submit_session(begin: Begin, token: str) -> Body:
+    """Hand in; again, or after time is up, the answer is the same."""
+    with begin() as session:
+        sitting = store.sessions.hold(session, token, schemas.sessions.event)
+        if sitting.session and sitting.status == "started":
+            store.sessions.finish(session, sitting.session, sitting.moment, schemas.sessions.event)
+        if sitting.session and sitting.status == "completed":
+            return {
+                "status": "completed",
+                "completed_at": schemas.sessions.moment(sitting.session.completed_at),
+            }
+    raise rules.sessions.refusal(sitting.status)
+
+
+def view(session: Session, sitting: Sitting) -> Body:
+    """Show a sitting, with its cases while it runs."""
+    running = sitting.session if sitting.status == "started" else None
+    return schemas.sessions.show(sitting, store.sessions.cases(session, running) if running else [])
+
+
+def _case(session: Session, sitting: Sitting, place: UUID) -> store.sessions.SessionCase:
+    case = store.sessions.case(session, sitting.session, place) if sitting.session else None
+    if case is None:
+        raise NotFound
+    return case
+
+
+def _question(content: Body) -> rules.sessions.Question:
+    option_ids = [option["id"] for option in content["options"]]
+    return rules.sessions.Question(content["case_type"], option_ids, content["allow_multiple"])

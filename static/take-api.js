@@ -1,0 +1,45 @@
+// The five requests a candidate's page makes. Each gives {ok, body} or {ok: false, kind, ...}:
+// kind "offline" (worth trying again), "closed" (the session is over) or "refused" (trying again changes nothing).
+
+const TIMEOUT_MS = 15000;
+
+export function connect(token) {
+  const base = `/api/v1/candidate/invites/${encodeURIComponent(token)}/`;
+  return {
+    look: () => send("GET", base),
+    start: () => send("POST", `${base}start/`),
+    save: (id, answer) => send("PUT", `${base}answers/${id}/`, { answer }),
+    run: (id, answer) => send("POST", `${base}answers/${id}/run/`, { answer }, 60000),
+    report: (violation) => send("POST", `${base}violations/`, violation),
+    submit: () => send("POST", `${base}submit/`),
+  };
+}
+
+async function send(method, url, body, timeout = TIMEOUT_MS) {
+  const sentAt = Date.now();
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: body ? { "Content-Type": "application/json" } : {},
+      body: body && JSON.stringify(body),
+      cache: "no-store",
+      // A small body outlives the page; a large one may not use this, the browser caps it at 64 kB.
+      keepalive: Boolean(body) && JSON.stringify(body).length < 16000,
+      signal: AbortSignal.timeout(timeout),
+    });
+    const answer = await response.json();
+    if (response.ok) return { ok: true, body: answer, sentAt, receivedAt: Date.now() };
+    return refusal(response, answer.error ?? {});
+  } catch {
+    return { ok: false, kind: "offline" };
+  }
+}
+
+function refusal(response, error) {
+  if (error.code === "SESSION_CLOSED") return { ok: false, kind: "closed" };
+  if (response.status >= 500 || response.status === 429) {
+    return { ok: false, kind: "offline", waitMs: Number(response.headers.get("Retry-After") ?? 0) * 1000 };
+  }
+  const said = error.details?.fields?.map((field) => field.message).join("; ");
+  return { ok: false, kind: "refused", code: error.code, message: said ?? error.message ?? "The server refused it." };
+}

@@ -1,0 +1,60 @@
+// The server owns the time: this only counts down to its deadline, on its clock.
+
+const WARNINGS = [
+  { seconds: 60, level: "last", text: "One minute left." },
+  { seconds: 300, level: "soon", text: "Five minutes left." },
+];
+
+export function makeClock({ onWarning, onLastSeconds, onZero }) {
+  let offset = 0;
+  let deadline = null;
+  let level = "";
+  let flushed = false;
+  let timer = null;
+  const text = document.getElementById("clock-text");
+  const box = document.getElementById("clock");
+
+  const now = () => Date.now() + offset;
+
+  // The server's moment lies between sending and receiving; the middle is off by half of that at most.
+  function sync(serverTime, sentAt, receivedAt) {
+    offset = Date.parse(serverTime) - (sentAt + receivedAt) / 2;
+  }
+
+  function run(deadlineAt) {
+    deadline = deadlineAt ? Date.parse(deadlineAt) : null;
+    flushed = false;
+    clearTimeout(timer);
+    if (deadline === null) text.textContent = "No time limit";
+    else tick();
+  }
+
+  function tick() {
+    const left = deadline - now();
+    text.textContent = written(Math.max(0, Math.ceil(left / 1000)));
+    warn(left / 1000);
+    if (left <= 3000 && !flushed) {
+      flushed = true;
+      onLastSeconds();
+    }
+    if (left <= 0) return onZero();
+    // Wake just after the shown second changes.
+    timer = setTimeout(tick, Math.min(left, left % 1000 || 1000) + 5);
+  }
+
+  function warn(seconds) {
+    const reached = WARNINGS.find((one) => seconds <= one.seconds);
+    if ((reached?.level ?? "") === level) return;
+    level = reached?.level ?? "";
+    box.dataset.level = level;
+    if (reached && seconds > 0) onWarning(reached.text);
+  }
+
+  return { now, sync, run, stop: () => clearTimeout(timer), nearEnd: () => deadline !== null && deadline - now() < 6000 };
+}
+
+function written(seconds) {
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const [hours, minutes, rest] = parts.map((part) => String(part).padStart(2, "0"));
+  return parts[0] ? `${parts[0]}:${minutes}:${rest}` : `${minutes}:${rest}`;
+}

@@ -1,0 +1,235 @@
+// The candidate's page: instructions, the cases, the end.
+
+import { connect } from "./take-api.js";
+import { isEmpty, makeAnswers } from "./take-answers.js";
+import { makeClock } from "./take-clock.js";
+import { element, showCase, toAnswer } from "./take-fields.js";
+import { canFullscreen, enterFullscreen, watch } from "./take-guard.js";
+import { makeReview } from "./take-submit.js";
+
+const { token, session: first } = JSON.parse(document.getElementById("state").textContent);
+const api = connect(token);
+const byId = (id) => document.getElementById(id);
+
+const SAVE_STATES = {
+  idle: "",
+  saving: "Saving…",
+  saved: "Saved",
+  offline: "Offline – kept on this device",
+  problem: "Not saved – please check your answer",
+};
+
+if (first.status === "started") work(first, pageLoad());
+else offerStart();
+
+function offerStart() {
+  const button = byId("start");
+  button.disabled = false;
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    byId("start-problem").hidden = true;
+    // Full screen may only be asked for in the click itself.
+    if (first.assessment.rules.enforce_fullscreen && canFullscreen()) await enterFullscreen();
+    const result = await api.start();
+    if (result.ok && result.body.status === "started") return work(result.body, result);
+    if (result.ok || result.kind === "refused") return location.reload(); // the state has changed: its own page says so
+    button.disabled = false;
+    byId("start-problem").textContent = "We cannot reach the server just now. The clock has not started; please try again in a moment.";
+    byId("start-problem").hidden = false;
+  });
+}
+
+// When the page's own data were made, for the first reading of the server's clock.
+function pageLoad() {
+  const [page] = performance.getEntriesByType("navigation");
+  const at = (moment) => performance.timeOrigin + moment;
+  return { sentAt: at(page?.requestStart ?? 0), receivedAt: at(page?.responseStart ?? 0) };
+}
+
+function work(session, moments) {
+  const cases = session.cases;
+  const title = session.assessment.title;
+  let current = null; // the case that is shown
+  let view = null;
+  let isOver = false;
+  let shownState = "idle";
+
+  const clock = makeClock({
+    onWarning: (text) => {
+      byId("alert").textContent = text;
+    },
+    onLastSeconds: () => answers.flush(),
+    onZero: timeIsUp,
+  });
+  clock.sync(session.server_time, moments.sentAt, moments.receivedAt);
+
+  const caseOf = (id) => cases.find((one) => one.assessment_case_id === id);
+  const answers = makeAnswers({
+    token,
+    api,
+    clock,
+    toAnswer: (id, value) => toAnswer(caseOf(id), value),
+    onChange: (id) => {
+      if (id === current?.assessment_case_id) view?.set(valueOf(current));
+      mark(caseOf(id));
+    },
+    onState: showState,
+    onClosed: refresh,
+  });
+
+  // A case nobody has answered shows its starter code; an emptied one stays empty.
+  function valueOf(one) {
+    const record = answers.get(one.assessment_case_id);
+    return record.value === null && !record.savedAt && record.saved ? undefined : record.value;
+  }
+
+  // --- The list of cases and moving through it
+
+  const buttons = cases.map((one) => {
+    const button = element(
+      "button",
+      { type: "button", className: "case-link" },
+      element("span", { className: "mark", textContent: one.case_order }),
+      element("span", { className: "case-name", textContent: one.title }),
+      element("span", { className: "sr" }),
+    );
+    button.addEventListener("click", () => goTo(one.case_order));
+    return button;
+  });
+  byId("case-list").replaceChildren(...buttons.map((button) => element("li", {}, button)));
+  byId("case-list").addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    const at = buttons.indexOf(document.activeElement);
+    const target = { Home: buttons[0], End: buttons.at(-1) }[event.key] ?? (step && buttons[at + step]);
+    if (at < 0 || !target) return;
+    event.preventDefault();
+    target.focus();
+  });
+
+  function mark(one) {
+    const button = buttons[one.case_order - 1];
+    const { value, refused } = answers.get(one.assessment_case_id);
+    const answered = !isEmpty(value);
+    button.dataset.answered = answered;
+    button.lastChild.textContent = refused ? " (needs a look)" : answered ? " (answered)" : " (not answered)";
+    const count = cases.filter((each) => !isEmpty(answers.get(each.assessment_case_id)?.value ?? null)).length;
+    byId("progress").textContent = `${count} of ${cases.length} answered`;
+  }
+
+  function goTo(order, { focus = true } = {}) {
+    if (current) answers.flush();
+    current = cases[Math.min(Math.max(order, 1), cases.length) - 1];
+    const id = current.assessment_case_id;
+    view = showCase(byId("case"), current, cases.length, valueOf(current), {
+      onInput: (value) => {
+        answers.edit(id, value);
+        mark(caseOf(id));
+      },
+      onRun: (code) => api.run(id, code),
+    });
+    showFault();
+    buttons.forEach((button, number) => button.toggleAttribute("aria-current", number === current.case_order - 1));
+    buttons[current.case_order - 1].setAttribute("aria-current", "step");
+    byId("previous").disabled = current.case_order === 1;
+    byId("next").textContent = current.case_order === cases.length ? "Review and submit" : "Next";
+    history.replaceState(null, "", `#case-${current.case_order}`);
+    document.title = `Case ${current.case_order} of ${cases.length} · ${title}`;
+    if (focus) {
+      byId("case-title").focus({ preventScroll: true });
+      scrollTo({ top: 0 });
+    }
+  }
+
+  byId("previous").addEventListener("click", () => goTo(current.case_order - 1));
+  byId("next").addEventListener("click", () => (current.case_order === cases.length ? review.open() : goTo(current.case_order + 1)));
+
+  // --- Saving
+
+  function showState(state) {
+    byId("save-state").textContent = SAVE_STATES[state];
+    byId("save-state").dataset.state = state;
+    showFault();
+    // Told aloud only when it matters: not with every pause in typing.
+    if (state === "offline" && shownState !== "offline") byId("announce").textContent = "You are offline. Your answers are kept on this device.";
+    if (state === "saved" && shownState !== "saved") {
+      byId("announce").textContent = shownState === "offline" ? "You are back online. Your answers are saved." : "Saved.";
+    }
+    if (state !== "saving") shownState = state;
+  }
+
+  function showFault() {
+    if (!current) return;
+    view?.fault(answers.get(current.assessment_case_id).refused);
+    mark(current);
+  }
+
+  // Ask the server how things stand: after being away, when another tab or device was at work, at the end.
+  async function refresh() {
+    if (isOver) return true;
+    const result = await api.look();
+    if (!result.ok) return false;
+    if (result.body.status !== "started") {
+      finish(result.body);
+      return true;
+    }
+    clock.sync(result.body.server_time, result.sentAt, result.receivedAt);
+    answers.load(result.body.cases);
+    clock.run(result.body.deadline_at);
+    return true;
+  }
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") refresh();
+  });
+  addEventListener("online", refresh);
+  addEventListener("pageshow", (event) => event.persisted && refresh());
+
+  // --- The end
+
+  async function timeIsUp() {
+    if (isOver) return;
+    byId("clock-text").textContent = "00:00";
+    byId("save-state").textContent = "Time is up – handing in…";
+    byId("workspace").inert = true;
+    // The server decides: looking at a session whose time is up hands it in. Should it disagree, the clock goes on.
+    if (await refresh()) {
+      byId("workspace").inert = isOver;
+      return;
+    }
+    finish({ completed_at: session.deadline_at, deadline_at: session.deadline_at });
+  }
+
+  function finish(state) {
+    if (isOver) return;
+    isOver = true;
+    clock.stop();
+    const byTime = state.completed_at === state.deadline_at;
+    const unsent = byTime ? answers.unsaved().map((id) => caseOf(id).case_order) : [];
+    answers.end();
+    review.close();
+    for (const id of ["workspace", "status-bar"]) byId(id).hidden = true;
+    byId("done-text").textContent = byTime
+      ? "Your time was up, so your assessment was handed in by itself. Every answer that was saved until then counts."
+      : "Your assessment is handed in. There is nothing more for you to do.";
+    byId("done-unsent").hidden = !unsent.length;
+    byId("done-unsent").textContent = `The last change to case ${unsent.join(", ")} could not reach the server in time.`;
+    byId("done").hidden = false;
+    document.title = `Handed in · ${title}`;
+    history.replaceState(null, "", location.pathname);
+    if (document.fullscreenElement) document.exitFullscreen();
+    byId("done-title").focus();
+  }
+
+  // --- Go
+
+  const review = makeReview({ cases, answers, api, goTo, onDone: () => finish({ completed_at: "", deadline_at: null }), onClosed: refresh });
+  byId("open-review").addEventListener("click", () => review.open());
+
+  byId("intro")?.remove();
+  byId("workspace").hidden = false;
+  byId("status-bar").hidden = false;
+  answers.load(cases);
+  cases.forEach(mark);
+  if (cases.length) goTo(Number(/^#case-(\d+)$/.exec(location.hash)?.[1] ?? 1), { focus: first.status === "pending" });
+  watch({ rules: session.assessment.rules, organisation: session.organisation.name, api, currentOrder: () => current?.case_order, isOver: () => isOver });
+  clock.run(session.deadline_at);
+}
