@@ -108,7 +108,7 @@ def _run(command: list[str], here: Path, lock: int, started: float, *, check: bo
 
 def _doing(log: Path) -> str:
     steps = [match[0] for match in STEP.finditer(log.read_text(errors="replace"))]
-    return steps[-1].split(" (")[0].partition(":")[0][:70] if steps else "preparing"
+    return steps[-1].split(" (")[0].partition(":")[0][:70] if steps else "…"
 
 
 def _say(text: str) -> None:

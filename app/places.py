@@ -6,7 +6,6 @@ pointer file is left behind.
 """
 
 import contextlib
-import hashlib
 import os
 import pwd
 import secrets
@@ -166,11 +165,11 @@ def _state(data: Path) -> tuple[Path, Account | None]:
         return state, account
     if can_reach(data, account) and _can_give(data, account):
         return data, account
-    state = shared_folder() / hashlib.sha256(os.fsencode(data)).hexdigest()[:12]
-    state.mkdir(exist_ok=True)
+    # A name of its own, not one made from the path: a folder that was wiped starts with nothing, as its owner expects.
+    state = Path(tempfile.mkdtemp(prefix="data-", dir=shared_folder()))
     state.chmod(0o711)
     write_private(pointer, f"{state}\n")
-    return state, _owner(state / "postgres") or account
+    return state, account
 
 
 def _owner(folder: Path) -> Account | None:
