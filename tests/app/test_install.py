@@ -1,0 +1,141 @@
+"""`./hiring` installs itself: the real script and the real pip, on a project that needs nothing from a network."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.settings import ROOT
+
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "hiring"
+version = "1"
+optional-dependencies = { embedded = [], dev = [] }
+"""
+BACKEND = """
+import pathlib, zipfile
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    here, name = pathlib.Path(__file__).parent, "hiring-1-py3-none-any.whl"
+    (here / "builds").open("a").write("build\\n")
+    info = "Metadata-Version: 2.1\\nName: hiring\\nVersion: 1\\nProvides-Extra: embedded\\nProvides-Extra: dev\\n"
+    with zipfile.ZipFile(pathlib.Path(folder, name), "w") as wheel:
+        wheel.writestr("hiring.pth", str(here))
+        wheel.writestr("hiring-1.dist-info/METADATA", info)
+        wheel.writestr("hiring-1.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("hiring-1.dist-info/RECORD", "")
+    return name
+
+build_wheel = build_editable
+"""
+COMMAND_LINE = "import sys; print('ran', *sys.argv[1:])\n"
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A small project with our script and our installer."""
+    folder = tmp_path / "a clone"
+    (folder / "app").mkdir(parents=True)
+    shutil.copy(ROOT / "hiring", folder / "hiring")
+    shutil.copy(ROOT / "app" / "install.py", folder / "app" / "install.py")
+    (folder / "app" / "cli.py").write_text(COMMAND_LINE)
+    (folder / "pyproject.toml").write_text(PROJECT)
+    (folder / "constraints.txt").touch()
+    (folder / "backend.py").write_text(BACKEND)
+    return folder
+
+
+def start(command: Path | str, *words: str, **options: Any) -> subprocess.Popen[str]:
+    environ = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": os.environ.get("HOME", "/"),
+    }
+    options = {"env": environ, "cwd": "/"} | options
+    return subprocess.Popen(
+        [command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )  # fmt: skip
+
+
+def run(command: Path | str, *words: str, **options: Any) -> tuple[str, str]:
+    out, err = start(command, *words, **options).communicate(timeout=120)
+    return out, err
+
+
+def builds(clone: Path) -> int:
+    return (clone / "builds").read_text().count("\n")
+
+
+def test_the_first_run_installs_and_later_runs_do_not_until_the_project_changes(clone: Path) -> None:
+    out, err = run(clone / "hiring", "up", "--data", "a folder")
+    assert out == "ran up --data a folder\n"
+    assert "Installing" in err
+    assert "Installed" in err
+    assert run(clone / "hiring", "again") == ("ran again\n", "")
+    with (clone / "constraints.txt").open("a") as file:
+        file.write("# another\n")
+    out, err = run(clone / "hiring", "changed")
+    assert out == "ran changed\n"
+    assert "Installing" in err
+    assert builds(clone) == 2
+
+
+def test_it_can_be_called_through_links_from_anywhere(clone: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "first").symlink_to(clone / "hiring")
+    (tmp_path / "bin" / "second").symlink_to("first")
+    assert run(tmp_path / "bin" / "second", "x", cwd=tmp_path)[0] == "ran x\n"
+    assert run("./hiring", "y", cwd=clone)[0] == "ran y\n"
+    assert run("./a clone/hiring", "z", cwd=tmp_path) == ("ran z\n", "")
+
+
+def test_a_half_finished_install_is_made_anew(clone: Path) -> None:
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    (clone / ".venv" / "installing").touch()
+    (clone / ".venv" / "bin" / "python").symlink_to("/nowhere")
+    assert run(clone / "hiring", "x")[0] == "ran x\n"
+
+
+def test_a_moved_folder_is_installed_anew(clone: Path) -> None:
+    run(clone / "hiring", "x")
+    moved = clone.rename(clone.with_name("moved"))
+    out, err = run(moved / "hiring", "x")
+    assert out == "ran x\n"
+    assert "Installed" in err
+
+
+def test_two_first_runs_at_once_install_once(clone: Path) -> None:
+    both = [start(clone / "hiring", "x") for _ in range(2)]
+    assert [process.communicate(timeout=120)[0] for process in both] == ["ran x\n", "ran x\n"]
+    assert builds(clone) == 1
+
+
+def test_a_failed_install_says_why_and_the_next_run_tries_again(clone: Path) -> None:
+    backend = (clone / "backend.py").read_text()
+    (clone / "backend.py").write_text("raise RuntimeError('no such mirror')\n")
+    with start(clone / "hiring", "x") as process:
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (1, "")
+    assert "no such mirror" in err
+    assert "The installation failed" in err
+    (clone / "backend.py").write_text(backend)
+    assert run(clone / "hiring", "x")[0] == "ran x\n"
+
+
+def test_without_python_it_says_what_it_needs(clone: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("cat", "cksum", "readlink"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    with start(clone / "hiring", "up", env={"PATH": str(tools)}) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "needs Python 3.11" in err
