@@ -46,5 +46,10 @@ def configure(level: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx", "httpcore", "uvicorn.access", "connexion", "dramatiq"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    for name, quiet in {
+        "httpx": "WARNING",
+        "httpcore": "WARNING",
+        "dramatiq": "WARNING",
+        "connexion": "ERROR",
+    }.items():
+        logging.getLogger(name).setLevel(quiet)

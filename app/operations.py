@@ -36,9 +36,9 @@ class TagResolver(Resolver):  # type: ignore[misc]
     def __init__(self, spec: dict[str, Any]) -> None:
         super().__init__()
         self.operations = documented(spec)
-        self.bound: dict[str, Callable[[], flask.Response]] = {}
+        self.bound: dict[str, Callable[..., flask.Response]] = {}
 
-    def resolve_function_from_operation_id(self, operation_id: str) -> Callable[[], flask.Response]:
+    def resolve_function_from_operation_id(self, operation_id: str) -> Callable[..., flask.Response]:
         """Return the bound handler; Connexion asks several times for each operation."""
         if operation_id not in self.bound:
             _, method, operation = self.operations[operation_id]
@@ -51,7 +51,7 @@ class TagResolver(Resolver):  # type: ignore[misc]
 
 def bind(
     function: Callable[..., Any], method: str, operation: dict[str, Any]
-) -> Callable[[], flask.Response]:
+) -> Callable[..., flask.Response]:
     """Wrap a handler: plan gate, transaction, `meta`, headers.
 
     The handler names what it needs: `session`, or `begin` where it must reach the network between two
@@ -66,7 +66,7 @@ def bind(
         "content", {}
     )
 
-    def run() -> flask.Response:
+    def run(**_path: Any) -> flask.Response:
         scope = cast("context.Scope", connexion.context.scope)
         request, caller = context.of(scope), context.caller(scope)
         arguments = {name: value for name, value in request.arguments.items() if wants_all or name in wants}
@@ -88,6 +88,8 @@ def bind(
         response.headers.extend(request.headers)
         return response
 
+    # Connexion reads this to see what to pass; everything was read already.
+    run.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
     return run
 
 

@@ -93,8 +93,7 @@ class Schema:
         if error.kind.name == "additionalProperties":
             known = self._known(list(error.schema_path))
             return [_fault(f"{at}/{name}", unknown(name, known)) for name in kind["unexpected"]]
-        say = _MESSAGES.get(error.kind.name)
-        return [_fault(at, say(kind) if say else "Does not fit any of the forms this field may take.")]
+        return [_fault(at, _say(error.kind))]
 
     def _known(self, path: list[Any]) -> list[str]:
         node: Any = self.schema
@@ -105,6 +104,13 @@ class Schema:
     def finish(self, value: Any) -> Any:
         """Fill in the document's defaults and turn formats into typed values."""
         return _finish(value, self.schema)
+
+
+def _say(kind: Any) -> str:
+    if kind.name == "anyOf":  # the first form is the usual one
+        return _say(kind.context[0][0].kind)
+    say = _MESSAGES.get(kind.name)
+    return say(kind.as_dict()) if say else "Does not fit any of the forms this field may take."
 
 
 def _fault(pointer: str, message: str) -> Fault:

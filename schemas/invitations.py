@@ -49,12 +49,12 @@ class Event(Schema):
     expires_at = Moment()
     external_id = fields.String()
     enrollment_id = fields.UUID()
-    pipeline_enrollment_id = fields.UUID(attribute="enrollment_id")
 
     @post_dump
     def leave_out_what_is_unset(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
-        """Drop the reference and the enrollment of invitations that have none."""
-        return {name: value for name, value in data.items() if value is not None}
+        """Drop the reference and the enrollment of invitations that have none; an enrollment has two names."""
+        kept = {name: value for name, value in data.items() if value is not None}
+        return kept | {"pipeline_enrollment_id": kept["enrollment_id"]} if "enrollment_id" in kept else kept
 
 
 detail: Show = Invitation().dump

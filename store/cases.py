@@ -10,6 +10,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, Numeric, Select, sele
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
+from rules.clock import now
 from rules.errors import NotFound
 from rules.pages import Page
 from store import pages
@@ -124,12 +125,18 @@ def find_all(session: Session, caller: Caller, ids: Collection[UUID]) -> dict[UU
 
 
 def load_catalogue(session: Session, entries: Iterable[Mapping[str, Any]]) -> None:
-    """Bring the platform's cases to what the catalogue says; an entry keeps its id by its slug."""
+    """Bring the platform's cases to what the catalogue says; an entry keeps its id by its slug.
+
+    What has left the catalogue is deleted softly: assessments keep it.
+    """
+    known = {case.id: case for case in session.scalars(select(Case).where(Case.organisation_id.is_(None)))}
     for entry in entries:
-        content = {name: value for name, value in entry.items() if name not in ("slug", "solution")}
         id = uuid5(CATALOGUE, str(entry["slug"]))
-        case = session.get(Case, id) or Case(id=id)
-        for name, value in content.items():
-            setattr(case, name, value)
+        case = known.pop(id, None) or Case(id=id)
+        for name, value in entry.items():
+            if name not in ("slug", "solution") and getattr(case, name) != value:
+                setattr(case, name, value)
         session.add(case)
+    for case in known.values():
+        case.deleted_at = case.deleted_at or now()
     session.flush()

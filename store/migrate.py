@@ -7,6 +7,10 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.orm import Session
+
+from store import catalogue
+from store.cases import load_catalogue
 
 HERE = Path(__file__).parent / "migrations"
 
@@ -21,16 +25,21 @@ def configuration(connection: Connection) -> Config:
 
 
 def upgrade(database_url: str) -> bool:
-    """Run the migrations that are missing; say whether there were any. Safe to run side by side."""
+    """Run the migrations that are missing and load the catalogue; say whether there were any migrations.
+
+    Safe to run side by side.
+    """
     engine = create_engine(database_url.replace("postgresql://", "postgresql+psycopg://", 1))
     try:
         with engine.begin() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(727274)"))
             config = configuration(connection)
             head = ScriptDirectory.from_config(config).get_current_head()
-            if MigrationContext.configure(connection).get_current_revision() == head:
-                return False
-            command.upgrade(config, "head")
-            return True
+            behind = MigrationContext.configure(connection).get_current_revision() != head
+            if behind:
+                command.upgrade(config, "head")
+            with Session(connection) as session:
+                load_catalogue(session, catalogue.load())
+            return behind
     finally:
         engine.dispose()
