@@ -1,6 +1,5 @@
 """The web application, assembled."""
 
-from pathlib import Path
 from typing import Any
 
 import connexion
@@ -41,7 +40,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         server_args={"static_folder": str(ROOT / "static"), "template_folder": str(ROOT / "templates")},
     )
     tree = Tree()
-    for path in filter(Path.exists, (PUBLIC, CANDIDATE)):
+    for path in (PUBLIC, CANDIDATE):
         spec = load(path)
         base = spec["servers"][0]["url"].rstrip("/")
         for template, methods in spec["paths"].items():

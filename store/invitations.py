@@ -145,6 +145,8 @@ def create_all(
 
     Rows go in by address, so that two of these never wait for each other in a circle.
     """
+    if not candidates:
+        return []
     moment = now()
     rows = [
         {

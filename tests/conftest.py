@@ -1,5 +1,39 @@
 """What every test may ask for."""
 
+from collections.abc import Iterator
+
+import connexion
+import pytest
+from starlette.testclient import TestClient
+
+from app.main import create_app
+from app.settings import Settings
+from tests import api
 from tests.servers import database_url, migrated, redis_url, servers, settings
 
-__all__ = ["database_url", "migrated", "redis_url", "servers", "settings"]
+__all__ = ["app", "database_url", "http", "migrated", "other", "redis_url", "servers", "settings", "tenant"]
+
+
+@pytest.fixture(scope="session")
+def app(settings: Settings) -> connexion.FlaskApp:
+    """The application on this worker's database."""
+    return create_app(settings)
+
+
+@pytest.fixture(scope="session")
+def http(app: connexion.FlaskApp, settings: Settings) -> Iterator[TestClient]:
+    """A client of the application; faults come back as the 500 that they are."""
+    with TestClient(app, base_url=settings.base_url, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def tenant(http: TestClient) -> api.Tenant:
+    """An organisation of this test's own, on the growth plan."""
+    return api.tenant(http)
+
+
+@pytest.fixture
+def other(http: TestClient) -> api.Tenant:
+    """Another organisation, which must see nothing of the first."""
+    return api.tenant(http)

@@ -21,6 +21,7 @@ from app.settings import ROOT, Settings
 from store import migrate
 
 MIGRATIONS = ROOT / "store" / "migrations" / "versions"
+CATALOGUE = ROOT / "store" / "catalogue"
 LOCK = 727275  # one process at a time makes the template
 
 
@@ -87,8 +88,9 @@ def settings(database_url: str, redis_url: str, tmp_path_factory: pytest.TempPat
 
 
 def _template(admin: str) -> str:
-    """Make the migrated database, once for each state of the migrations."""
-    content = b"".join(path.read_bytes() for path in sorted(MIGRATIONS.glob("*.py")))
+    """Make the migrated database, once for each state of migrations and catalogue."""
+    parts = [*sorted(MIGRATIONS.glob("*.py")), *sorted(CATALOGUE.glob("*.yaml"))]
+    content = b"".join(path.read_bytes() for path in parts)
     name = f"template_{hashlib.sha256(content).hexdigest()[:12]}"
     role = _role(make_url(admin))
     with _connect(admin) as connection:

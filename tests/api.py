@@ -1,0 +1,103 @@
+"""The service as its clients see it: every answer is checked against the document."""
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from starlette.testclient import TestClient
+
+import store
+from store import keys, organisations
+from tests.documents import check
+
+PUBLIC = "/api/v1/public"
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Api:
+    """One API key at work."""
+
+    http: TestClient
+    key: str | None
+    base: str = PUBLIC
+    checked: bool = True
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        headers = dict(options.pop("headers", {}))
+        if self.key:
+            headers.setdefault("Authorization", f"Bearer {self.key}")
+        response = self.http.request(method, self.base + path, headers=headers, **options)
+        if self.checked:
+            check(response)
+        return response
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, json: Any = None, **options: Any) -> httpx.Response:
+        return self.request("POST", path, **({"json": json} if json is not None else {}), **options)
+
+    def put(self, path: str, json: Any = None, **options: Any) -> httpx.Response:
+        return self.request("PUT", path, json=json, **options)
+
+    def patch(self, path: str, json: Any = None, **options: Any) -> httpx.Response:
+        return self.request("PATCH", path, json=json, **options)
+
+    def delete(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("DELETE", path, **options)
+
+    # Things that many tests need; each makes one and returns what the service answered.
+
+    def assessment(self, *, active: bool = True, cases: int = 0, **settings: Any) -> dict[str, Any]:
+        """Make an assessment, with the first cases of the catalogue, active unless told otherwise."""
+        wanted = []
+        if cases:
+            found = self.get("/platform-cases/", params={"page_size": cases}).json()["results"]
+            wanted = [{"case_id": case["id"]} for case in found]
+        made = self.post("/assessments/create/", {"title": "Backend engineer", "cases": wanted, **settings})
+        assert made.status_code == 201, made.text
+        if not active:
+            return dict(made.json())
+        moved = self.patch(f"/assessments/{made.json()['slug']}/update/", {"status": "active"})
+        assert moved.status_code == 200, moved.text
+        return dict(moved.json())
+
+    def invitation(self, slug: str, email: str | None = None, **fields: Any) -> dict[str, Any]:
+        """Invite somebody."""
+        made = self.post(f"/assessments/{slug}/invites/", {"email": email or address(), **fields})
+        assert made.status_code == 201, made.text
+        return dict(made.json())
+
+
+@dataclass
+class Tenant:
+    """An organisation with a key for each mode."""
+
+    organisation: organisations.Organisation
+    live: Api
+    test: Api
+    http: TestClient = field(repr=False)
+
+    def key(self, *, livemode: bool = True, **limits: Any) -> Api:
+        """Another key of this organisation."""
+        with store.transaction() as session:
+            _, key = keys.create(
+                session, organisation=self.organisation, name="extra", livemode=livemode, **limits
+            )
+        return Api(self.http, key)
+
+
+def address() -> str:
+    """An email address that nobody had before."""
+    return f"candidate-{next(_numbers)}@example.com"
+
+
+def tenant(http: TestClient, plan: str = "growth") -> Tenant:
+    """Make an organisation."""
+    with store.transaction() as session:
+        organisation = organisations.create(session, name=f"Northwind {next(_numbers)}", plan=plan)
+        _, live = keys.create(session, organisation=organisation, name="live", livemode=True)
+        _, test = keys.create(session, organisation=organisation, name="test", livemode=False)
+    return Tenant(organisation, Api(http, live), Api(http, test), http)

@@ -1,0 +1,120 @@
+"""The published documents, and whether an answer keeps to them."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import jsonschema_rs
+from connexion.spec import Specification
+
+from app.formats import CHECKS
+from app.main import CANDIDATE, PUBLIC, load
+from app.operations import METHODS
+from app.paths import Tree
+from app.validation import _draft4
+
+
+@dataclass(frozen=True)
+class Documented:
+    """One operation as the document has it, references resolved."""
+
+    path: str  # with the server's base
+    method: str
+    definition: dict[str, Any]
+    shared_parameters: list[dict[str, Any]]
+
+    @property
+    def id(self) -> str:
+        return str(self.definition["operationId"])
+
+    @property
+    def parameters(self) -> list[dict[str, Any]]:
+        return self.shared_parameters + self.definition.get("parameters", [])
+
+    @property
+    def scopes(self) -> list[str]:
+        return [
+            scope
+            for need in self.definition.get("security", [])
+            for scopes in need.values()
+            for scope in scopes
+        ]
+
+
+@functools.cache
+def documents() -> dict[str, dict[str, Any]]:
+    """Both documents with their references resolved."""
+    return {path.stem: dict(Specification.load(load(path)).spec) for path in (PUBLIC, CANDIDATE)}
+
+
+@functools.cache
+def operations(name: str) -> dict[tuple[str, str], Documented]:
+    """A document's operations by (method, path)."""
+    spec = documents()[name]
+    base = spec["servers"][0]["url"].rstrip("/")
+    return {
+        (method.upper(), base + path): Documented(
+            base + path, method.upper(), item[method], item.get("parameters", [])
+        )
+        for path, item in spec["paths"].items()
+        for method in METHODS
+        if method in item
+    }
+
+
+@functools.cache
+def _tree() -> Tree:
+    tree = Tree()
+    for name in documents():
+        for method, path in operations(name):
+            tree.add(path, {method.lower(): None})
+    return tree
+
+
+def find(method: str, path: str) -> Documented | None:
+    """The operation that a request is for."""
+    found = _tree().find(path)
+    if found is None:
+        return None
+    every = {**operations("openapi"), **operations("candidate")}
+    return every.get((method.upper(), found[0]))
+
+
+@functools.lru_cache(maxsize=None)
+def _validator(operation_id: str, status: str) -> jsonschema_rs.Draft4Validator:
+    one = next(op for name in documents() for op in operations(name).values() if op.id == operation_id)
+    schema = one.definition["responses"][status]["content"]["application/json"]["schema"]
+    return jsonschema_rs.Draft4Validator(_draft4(schema), validate_formats=True, formats=CHECKS)
+
+
+def check(response: httpx.Response) -> None:
+    """Fail where an answer is not one that the document promises."""
+    request = response.request
+    operation = find(request.method, request.url.path)
+    assert response.status_code < 500, response.text
+    assert response.headers["X-Request-Id"]
+    if operation is None:
+        assert response.status_code in (204, 404, 405), (
+            f"{request.method} {request.url.path} is in no document"
+        )
+        return
+    status = str(response.status_code)
+    promised = operation.definition["responses"]
+    assert status in promised, (
+        f"{operation.id} answered {status}, which its document does not have: {response.text}"
+    )
+    if response.is_success and operation.scopes:
+        for header in ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"):
+            assert response.headers[header].isdigit(), f"{operation.id} lacks {header}"
+    content = promised[status].get("content", {})
+    if not content:
+        assert response.content == b"", f"{operation.id} answers {status} with a body"
+        return
+    kind = response.headers["content-type"].partition(";")[0]
+    assert kind in content, f"{operation.id} answered {kind}"
+    if kind == "application/json":
+        faults = list(_validator(operation.id, status).iter_errors(response.json()))
+        assert not faults, f"{operation.id} {status}: {[(f.instance_path, f.message) for f in faults]}"
+        if request.method == "GET" and response.is_success and operation.scopes:
+            assert "meta" in response.json(), f"{operation.id} answers without meta"
