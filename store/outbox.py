@@ -95,6 +95,11 @@ def give_back(session: Session, handed: Sequence[Handed], *, delay: timedelta) -
         session.execute(_still(one.id, one.due_at).values(due_at=now() + delay))
 
 
+def find(session: Session, id: UUID) -> OutboxItem | None:
+    """Load a piece of work; None when it is not there any more."""
+    return session.get(OutboxItem, id)
+
+
 def take(session: Session, id: UUID, due_at: datetime, *, lease: timedelta) -> OutboxItem | None:
     """Begin a piece of work that was handed over; None when it is done or somebody else has it."""
     return session.scalar(

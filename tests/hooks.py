@@ -1,5 +1,7 @@
 """Organisations, endpoints and events for tests of what leaves the service."""
 
+import time
+from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
@@ -83,3 +85,11 @@ def let_time_pass(endpoint_id: UUID) -> None:
             .where(Delivery.endpoint_id == endpoint_id, Delivery.status == "pending")
             .values(next_attempt_at=past, lease_until=None)
         )
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait for what another thread or process brings about and nothing announces."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)

@@ -1,0 +1,127 @@
+from email import message_from_bytes
+from email.policy import default
+
+import jinja2
+import pytest
+
+import store
+from store import outbox
+from store.ids import new_id
+from store.outbox import OutboxItem
+from tests.hooks import wired
+from workers import actors, mail
+
+__all__ = ["wired"]
+
+INVITATION = {
+    "template": "invitation",
+    "to": "zoe@example.com",
+    "to_name": "Zoë Ōta",
+    "livemode": True,
+    "organisation_name": "Größe & Söhne",
+    "candidate_name": "Zoë <b>Ōta</b>",
+    "assessment_title": 'C++ & "friends"',
+    "time_limit_minutes": 45,
+    "invite_url": "http://testserver/take/abc_-123",
+    "expires_at": "2026-03-01T12:00:00.000Z",
+}
+COMPLETION = {
+    "template": "completion",
+    "to": "ann@example.com",
+    "to_name": "Ann",
+    "livemode": True,
+    "organisation_name": "Acme",
+    "candidate_name": "",
+    "candidate_email": "zoe@example.com",
+    "assessment_title": "Backend",
+    "score_percentage": "71.50",
+    "passed": True,
+    "completed_at": "2026-03-01T12:00:00.000Z",
+}
+
+
+@pytest.mark.parametrize("template", ["invitation", "reminder"])
+def test_a_candidates_mail_has_the_link_and_the_time_in_both_forms(template):
+    made = mail.compose(new_id(), INVITATION | {"template": template})
+    for form in (made.text, made.html):
+        assert INVITATION["invite_url"] in form
+        assert "1 March 2026, 12:00 UTC" in form
+        assert "45 minutes" in form
+    assert "Größe & Söhne" in made.subject
+    assert 'C++ & "friends"' in made.subject
+
+
+def test_names_are_text_in_the_html_form_too():
+    made = mail.compose(new_id(), INVITATION)
+    assert "<b>Ōta" not in made.html
+    assert "Zoë &lt;b&gt;Ōta&lt;/b&gt;" in made.html
+    assert "Zoë <b>Ōta</b>" in made.text
+
+
+def test_without_a_time_limit_none_is_mentioned():
+    made = mail.compose(new_id(), INVITATION | {"time_limit_minutes": None})
+    assert "minutes" not in made.text
+    assert "minutes" not in made.html
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [(True, "Passed, with 71.50 %"), (False, "Not passed, with 71.50 %"), (None, "wait for review")],
+)
+def test_a_members_notice_says_how_it_went(passed, words):
+    made = mail.compose(new_id(), COMPLETION | {"passed": passed})
+    assert made.subject == "zoe@example.com completed Backend"
+    assert words in made.text
+    assert words in made.html
+
+
+def test_a_name_that_is_missing_is_a_fault():
+    with pytest.raises(jinja2.UndefinedError):
+        mail.compose(new_id(), {name: value for name, value in INVITATION.items() if name != "invite_url"})
+
+
+def asked(wired, **changes):
+    with store.transaction() as session:
+        outbox.add(session, "mail", **(INVITATION | changes))
+    with store.transaction() as session:
+        return outbox.hand_over(session, lease=actors.JOBS["mail"].lease, limit=1_000)[-1]
+
+
+def item(id):
+    with store.transaction() as session:
+        return session.get(OutboxItem, id)
+
+
+def test_a_mail_is_written_once_however_often_the_bell_rings(wired):
+    handed = asked(wired)
+    for _ in range(3):
+        actors.work(str(handed.id), handed.due_at.isoformat())
+    (path,) = wired.mail_dir.glob(f"{handed.id}*")
+    message = message_from_bytes(path.read_bytes(), policy=default)
+    assert message["To"].addresses[0].display_name == "Zoë Ōta"
+    assert (item(handed.id).attempts, item(handed.id).last_error) == (1, None)
+    assert item(handed.id).finished_at
+
+
+def test_test_mode_mail_goes_to_a_folder_of_its_own(wired):
+    handed = asked(wired, livemode=False)
+    actors.work(str(handed.id), handed.due_at.isoformat())
+    assert (wired.mail_dir / "test" / f"{handed.id}.eml").exists()
+
+
+def test_a_mail_that_fails_is_tried_again_later(wired):
+    handed = asked(wired, template="unknown")
+    actors.work(str(handed.id), handed.due_at.isoformat())
+    failed = item(handed.id)
+    assert failed.finished_at is None
+    assert "TemplateNotFound" in failed.last_error
+    assert failed.due_at > failed.created_at
+
+
+def test_a_job_nobody_knows_here_waits(wired):
+    with store.transaction() as session:
+        outbox.add(session, "brew", cups=2)
+    with store.transaction() as session:
+        handed = outbox.hand_over(session, lease=actors.JOBS["mail"].lease, limit=1_000)[-1]
+    actors.work(str(handed.id), handed.due_at.isoformat())
+    assert (item(handed.id).finished_at, item(handed.id).attempts) == (None, 0)

@@ -1,0 +1,105 @@
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+import redis
+
+import store
+from app import processes
+from store import outbox
+from tests.hooks import wait_until, wired
+from workers import broker, jobs
+from workers.actors import Actors
+from workers.outbox import Relay
+
+__all__ = ["wired"]
+
+LEASE = timedelta(minutes=1)
+
+
+def hand_over(limit=1_000):
+    with store.transaction() as session:
+        return outbox.hand_over(session, lease=LEASE, limit=limit)
+
+
+def add(count=1, job="test"):
+    with store.transaction() as session:
+        outbox.add_all(session, job, [{"number": number} for number in range(count)])
+
+
+@pytest.fixture(autouse=True)
+def nothing_else_is_due(wired):
+    while hand_over():
+        pass
+
+
+def test_what_is_handed_over_is_not_handed_over_again_until_its_lease_is_over():
+    add()
+    (handed,) = hand_over()
+    assert hand_over() == []
+    with store.transaction() as session:
+        outbox.give_back(session, [handed], delay=timedelta(0))
+    assert [one.id for one in hand_over()] == [handed.id]
+
+
+def test_relays_at_once_hand_each_item_over_once():
+    add(100)
+    with ThreadPoolExecutor(8) as pool:
+        handed = [one.id for batch in pool.map(lambda _: hand_over(limit=7), range(24)) for one in batch]
+    assert len(handed) == len(set(handed)) == 100
+
+
+def test_only_one_of_many_begins_a_piece_of_work():
+    add()
+    (handed,) = hand_over()
+
+    def begin(_):
+        with store.transaction() as session:
+            return outbox.take(session, handed.id, handed.due_at, lease=LEASE)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len([one for one in pool.map(begin, range(16)) if one]) == 1
+
+
+def test_waits_double_up_to_an_hour():
+    waits = [jobs.wait(attempts).total_seconds() for attempts in range(1, 14)]
+    assert waits[:4] == [5, 10, 20, 40]
+    assert waits[-1] == 3600
+
+
+class Away:
+    """Bells that are not there."""
+
+    def hand(self, item):
+        raise redis.ConnectionError
+
+    def deliver(self, ids):
+        raise redis.ConnectionError
+
+
+def test_without_redis_work_stays_due():
+    add(3)
+    Relay(Away()).turn()
+    with store.transaction() as session:
+        waiting = [session.get(outbox.OutboxItem, one.id) for one in hand_over()]
+    assert waiting == []  # for the moment: it is due again in two seconds
+    with store.transaction() as session:
+        due = outbox.hand_over(session, lease=LEASE, limit=10)
+    assert due == []
+
+
+def test_what_redis_forgets_is_handed_over_again(wired, monkeypatch):
+    done = []
+    monkeypatch.setitem(
+        jobs.JOBS, "test", jobs.Job(lambda id, arguments: done.append(arguments["number"]), LEASE)
+    )
+    monkeypatch.setattr("workers.outbox.HANDED_FOR", timedelta(0))
+    add(5)
+    bells = broker.make(wired.redis_url)
+    Relay(Actors(bells)).turn()
+    with redis.Redis.from_url(wired.redis_url) as client:
+        client.flushdb()
+    assert done == []
+    with processes.working(wired):
+        wait_until(lambda: sorted(done) == [0, 1, 2, 3, 4])
+    bells.close()

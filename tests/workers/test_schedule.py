@@ -1,0 +1,109 @@
+import threading
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select, text
+
+import store
+from rules.clock import now
+from store import fanout, outbox, retention
+from store.events import Event
+from store.outbox import OutboxItem
+from store.webhooks import Delivery
+from tests.hooks import caller, deliveries_of, endpoint_of, happen, new_endpoint, wired
+from workers import schedule
+from workers.schedule import Kind
+
+__all__ = ["caller", "wired"]
+
+
+def age(table, days):
+    with store.transaction() as session:
+        session.execute(
+            text(f"UPDATE {table} SET created_at = created_at - make_interval(days => :days)"), {"days": days}
+        )
+
+
+def count(model):
+    with store.transaction() as session:
+        return session.scalar(select(func.count()).select_from(model))
+
+
+@pytest.fixture
+def kept(caller):
+    """One event with its delivery, one finished and one waiting piece of work."""
+    id, _ = new_endpoint(caller)
+    happen(caller, "job.created")
+    with store.transaction() as session:
+        outbox.add(session, "test")
+        outbox.add(session, "test")
+    with store.transaction() as session:
+        while fanout.fan_out(session, limit=100)[0]:
+            pass
+    with store.transaction() as session:
+        items = session.scalars(select(OutboxItem).order_by(OutboxItem.id.desc()).limit(2)).all()
+        outbox.finish(session, items[0].id)
+    return id
+
+
+def turn():
+    for kind in schedule.KINDS:
+        schedule.turn(kind, threading.Event())
+
+
+def test_what_is_30_days_old_goes_and_what_is_younger_stays(kept):
+    for table in ("events", "deliveries", "outbox"):
+        age(table, 29)
+    turn()
+    assert len(deliveries_of(kept)) == 1
+    for table in ("events", "deliveries", "outbox"):
+        age(table, 2)
+    turn()
+    assert deliveries_of(kept) == []
+    assert endpoint_of(kept).pending_delivery_count == 0
+    assert count(Event) == count(Delivery) == 0
+    with store.transaction() as session:
+        assert session.scalar(select(func.count()).where(OutboxItem.finished_at.is_not(None))) == 0
+    assert count(OutboxItem) >= 1
+
+
+def test_the_schedule_knows_when_to_look_again(kept):
+    for kind in schedule.KINDS:
+        moment = schedule.turn(kind, threading.Event())
+        assert moment is None or moment > now()
+    with store.transaction() as session:
+        assert now() + timedelta(days=29) < retention.events_due(session) <= now() + timedelta(days=30)
+
+
+def test_batches_are_caught_up_until_nothing_is_due(wired):
+    left = [5]
+
+    def run_batch(session):
+        left[0] -= 1
+        return 1
+
+    kind = Kind("test", lambda session: now() if left[0] else None, run_batch)
+    assert schedule.turn(kind, threading.Event()) is None
+    assert left == [0]
+
+
+def test_a_kind_that_fails_does_not_stop_the_others(wired):
+    stopping, done = threading.Event(), []
+
+    def fail(session):
+        raise ValueError
+
+    def work(session):
+        done.append(1)
+        stopping.set()
+        return 1
+
+    schedule.run(
+        stopping, (Kind("bad", lambda session: now(), fail), Kind("good", lambda session: now(), work))
+    )
+    assert done == [1]
+
+
+def test_what_another_schedule_has_in_hand_is_left_to_it(wired):
+    kind = Kind("test", lambda session: now(), lambda session: 0)
+    assert schedule.turn(kind, threading.Event()) > now() - timedelta(seconds=1)

@@ -1,0 +1,22 @@
+"""The bell between processes: Dramatiq on Redis. Losing it loses time, never work; PostgreSQL has the truth."""
+
+import redis
+from dramatiq.brokers.redis import RedisBroker
+from dramatiq.middleware import AgeLimit, ShutdownNotifications
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+NAMESPACE = "hiring:bell"
+OLDEST_MS = 3_600_000  # a bell that nobody heard for an hour has been rung again since
+
+
+def make(redis_url: str) -> RedisBroker:
+    """Return a broker. Nothing is retried here: what fails stays due in the database."""
+    client = redis.Redis.from_url(
+        redis_url, socket_connect_timeout=2, socket_timeout=10, retry=Retry(NoBackoff(), 1)
+    )
+    return RedisBroker(  # type: ignore[no-untyped-call]
+        client=client,
+        namespace=NAMESPACE,
+        middleware=[AgeLimit(max_age=OLDEST_MS), ShutdownNotifications()],
+    )

@@ -1,0 +1,31 @@
+"""What the outbox can ask for: one line for each job."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from workers import mail
+
+
+@dataclass(frozen=True)
+class Job:
+    """How one kind of work is done."""
+
+    run: Callable[[UUID, dict[str, Any]], None]  # the item's id and arguments; outside any transaction
+    lease: timedelta  # longer than the work ever takes: then it is taken for dead and begun again
+    attempts: int | None = None  # given up after so many; None: never
+
+
+JOBS: dict[str, Job] = {
+    "mail": Job(mail.send, lease=timedelta(minutes=2), attempts=20),
+}
+
+SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(hours=1)
+
+
+def wait(attempts: int) -> timedelta:
+    """Return how long to wait after so many failed attempts: twice as long each time, up to an hour."""
+    doublings = max(0, min(attempts - 1, 20))
+    return min(SHORTEST_WAIT * (1 << doublings), LONGEST_WAIT)

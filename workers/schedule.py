@@ -1,0 +1,63 @@
+"""The schedule: what becomes due by itself. Any number may run side by side; each row is taken once."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+import store
+from rules.clock import now
+from store import retention
+
+log = logging.getLogger("hiring.schedule")
+
+BATCH = 200  # rows in one transaction
+LONGEST_SLEEP = timedelta(seconds=1)  # something may become due earlier than what was next
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of row with a moment at which it is due."""
+
+    name: str
+    next_due: Callable[[Session], datetime | None]  # the earliest such moment
+    run_batch: Callable[[Session], int]  # do what is due, up to a batch; return how much
+
+
+KINDS = (
+    Kind("event retention", retention.events_due, lambda session: retention.delete_events(session, BATCH)),
+    Kind(
+        "delivery retention",
+        retention.deliveries_due,
+        lambda session: retention.delete_deliveries(session, BATCH),
+    ),
+    Kind("outbox retention", retention.outbox_due, lambda session: retention.delete_outbox(session, BATCH)),
+)
+
+
+def run(stopping: threading.Event, kinds: tuple[Kind, ...] = KINDS) -> None:
+    """Do what becomes due until told to stop."""
+    while not stopping.is_set():
+        moments = [turn(kind, stopping) for kind in kinds]
+        wake = min([*(moment for moment in moments if moment), now() + LONGEST_SLEEP])
+        stopping.wait(max(0.0, (wake - now()).total_seconds()))
+
+
+def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
+    """Do what is due of one kind, batch by batch; return when to look again (None: nothing is in sight)."""
+    try:
+        while not stopping.is_set():
+            with store.transaction() as session:
+                due = kind.next_due(session)
+                if due is None or due > now():
+                    return due
+                done = kind.run_batch(session)
+            if not done:  # another schedule has it in hand
+                return now() + LONGEST_SLEEP
+            log.info("Did what was due.", extra={"kind": kind.name, "count": done})
+    except Exception:
+        log.exception("What was due could not be done; trying again.", extra={"kind": kind.name})
+    return now() + LONGEST_SLEEP
