@@ -1,0 +1,330 @@
+"""Events to a real receiver, through a real broker and a real database."""
+
+import dataclasses
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+
+import pytest
+import redis
+import stripe
+
+import store
+from app import processes
+from app.settings import ROOT
+from store import webhooks
+from store.deliveries import retry
+from tests import receiver as receivers
+from tests.hooks import (
+    caller,
+    deliveries_of,
+    endpoint_of,
+    happen,
+    let_time_pass,
+    new_endpoint,
+    wait_until,
+    wired,
+)
+from tests.receiver import Answer
+
+__all__ = ["caller", "wired"]
+
+
+@pytest.fixture
+def receiver():
+    with receivers.running() as running:
+        yield running
+
+
+@pytest.fixture
+def worker(wired):
+    """A worker in this process."""
+    with processes.working(wired):
+        yield
+
+
+@contextmanager
+def worker_process(settings):
+    """A worker in a process of its own; ready when it says so."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from app import processes, settings; processes.work(settings.read())"],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "DATABASE_URL": settings.database_url,
+            "REDIS_URL": settings.redis_url,
+            "BASE_URL": settings.base_url,
+            "SECRET_KEY": settings.secret_key,
+            "MAIL_DIR": str(settings.mail_dir),
+            "WEBHOOK_ALLOW_PRIVATE": "1",
+        },
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    lines = []
+    ready = threading.Event()
+
+    def read():
+        for line in process.stderr:
+            lines.append(line)
+            if "is ready" in line:
+                ready.set()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        assert ready.wait(30), "".join(lines)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        reader.join()
+        process.stderr.close()
+
+
+def settled(endpoint_id, count):
+    wait_until(lambda: len([one for one in deliveries_of(endpoint_id) if one.status == "delivered"]) == count)
+
+
+def test_an_event_arrives_signed_in_both_forms(worker, caller, receiver):
+    id, secret = new_endpoint(caller, receiver.url)
+    happen(caller, "job.created", name="Zoë")
+    (request,) = receiver.wait_for(1)
+    envelope = request.verify(secret)
+    assert envelope["type"] == "job.created"
+    assert envelope["data"]["name"] == "Zoë"
+    assert request.id == envelope["id"]
+    header = request.headers["x-service-signature"]
+    assert stripe.WebhookSignature.verify_header(request.body.decode(), header, secret, tolerance=300)
+    settled(id, 1)
+    assert deliveries_of(id)[0].payload == envelope
+
+
+def test_while_two_secrets_live_both_sign(worker, caller, receiver):
+    id, old = new_endpoint(caller, receiver.url)
+    with store.transaction() as session:
+        endpoint = webhooks.get(session, caller, id, lock=True)
+        new = webhooks.rotate(session, endpoint, overlap=timedelta(hours=1))
+    happen(caller, "job.created")
+    (request,) = receiver.wait_for(1)
+    for secret in (old, new):
+        request.verify(secret)
+        header = request.headers["x-service-signature"]
+        assert stripe.WebhookSignature.verify_header(request.body.decode(), header, secret, tolerance=300)
+
+
+def test_a_retry_carries_the_same_id_and_body_and_a_new_signature(worker, caller, receiver):
+    id, secret = new_endpoint(caller, receiver.url)
+    receiver.answer(500)
+    happen(caller, "job.created", zebra=1, a=[1.5, None, {"y": 1, "x": 2}])
+    receiver.wait_for(1)
+    wait_until(lambda: deliveries_of(id)[0].attempts == 1)
+    receiver.answer(200)
+    let_time_pass(id)
+    first, second = receiver.wait_for(2)
+    assert (first.id, first.body) == (second.id, second.body)
+    assert first.verify(secret) == second.verify(secret)
+    settled(id, 1)
+    assert deliveries_of(id)[0].attempts == 2
+
+
+def test_the_first_retry_comes_by_itself(worker, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    answers = iter([Answer(500), Answer(200)])
+    receiver.answer(lambda request: next(answers))
+    happen(caller, "job.created")
+    receiver.wait_for(2)
+    settled(id, 1)
+
+
+def test_redirects_are_failures_and_nobody_follows_them(worker, caller, receiver):
+    with receivers.running() as elsewhere:
+        id, _ = new_endpoint(caller, receiver.url)
+        receiver.answer(Answer(307, {"Location": elsewhere.url}))
+        happen(caller, "job.created")
+        receiver.wait_for(1)
+        wait_until(lambda: deliveries_of(id)[0].attempts == 1)
+        assert deliveries_of(id)[0].status == "pending"
+        assert deliveries_of(id)[0].response_status_code == 307
+        assert elsewhere.requests == []
+
+
+def test_gone_switches_off_and_a_test_releases_what_waits(worker, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    receiver.answer(410)
+    happen(caller, "job.created")
+    receiver.wait_for(1)
+    wait_until(lambda: not endpoint_of(id).is_active)
+    happen(caller, "job.closed")
+    wait_until(lambda: len(deliveries_of(id)) == 2)
+    receiver.answer(200)
+    receiver.clear()
+    with store.transaction() as session:
+        webhooks.verify(session, webhooks.get(session, caller, id, lock=True))
+    assert {request.json["type"] for request in receiver.wait_for(2)} == {"job.created", "job.closed"}
+    settled(id, 2)
+    assert endpoint_of(id).pending_delivery_count == 0
+
+
+def test_a_paused_endpoint_gets_nothing_until_it_is_switched_on(worker, caller, receiver):
+    with receivers.running() as other:
+        id, _ = new_endpoint(caller, receiver.url)
+        witness, _ = new_endpoint(caller, other.url)
+        with store.transaction() as session:
+            webhooks.change(session, webhooks.get(session, caller, id, lock=True), {"is_active": False})
+        happen(caller, "job.created", "job.closed")
+        other.wait_for(2)
+        settled(witness, 2)
+        assert receiver.requests == []
+        assert endpoint_of(id).pending_delivery_count == 2
+        with store.transaction() as session:
+            webhooks.change(session, webhooks.get(session, caller, id, lock=True), {"is_active": True})
+        receiver.wait_for(2)
+        settled(id, 2)
+
+
+def test_a_failed_delivery_is_sent_again_by_hand(worker, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    receiver.answer(500)
+    happen(caller, "job.created")
+    receiver.wait_for(1)
+    wait_until(lambda: deliveries_of(id)[0].attempts == 1)
+    receiver.answer(200)
+    with store.transaction() as session:
+        endpoint = webhooks.get(session, caller, id, lock=True)
+        (delivery,) = deliveries_of(id)
+        retry(session, endpoint, session.merge(delivery))
+    receiver.wait_for(2)
+    settled(id, 1)
+
+
+def test_endpoints_that_do_not_answer_delay_nobody(worker, caller, receiver):
+    held = threading.Event()
+    with ExitStack() as stack:
+        dead = []
+        for number in range(3):
+            one = stack.enter_context(receivers.running())
+            one.answer(lambda request: Answer(200 if held.wait(60) else 500))
+            dead.append(new_endpoint(caller, f"{one.url}/{number}", events=("job.created",))[0])
+        try:
+            happen(caller, *["job.created"] * 150)
+            wait_until(lambda: all(len(deliveries_of(id)) == 150 for id in dead))
+            id, _ = new_endpoint(caller, receiver.url, events=("job.closed",))
+            happen(caller, *["job.closed"] * 50)
+            receiver.wait_for(50)
+            settled(id, 50)
+            assert not any(one.status == "delivered" for id in dead for one in deliveries_of(id))
+        finally:
+            held.set()
+
+
+def test_a_closed_port_is_written_down_and_tried_again(worker, caller):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    id, _ = new_endpoint(caller, f"http://127.0.0.1:{port}/hook")
+    happen(caller, "job.created")
+    wait_until(lambda: [one.attempts for one in deliveries_of(id)] == [1])
+    (delivery,) = deliveries_of(id)
+    assert (delivery.status, delivery.response_status_code) == ("pending", None)
+    assert "connect" in delivery.last_error
+    assert endpoint_of(id).failing_since
+
+
+def test_a_thousand_deliveries_arrive_each_once(worker, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    for _ in range(10):
+        happen(caller, *["job.created"] * 100)
+    settled(id, 1000)
+    requests = receiver.requests
+    assert len(requests) == len({request.id for request in requests}) == 1000
+    assert sorted(request.json["sequence"] for request in requests) == list(range(1, 1001))
+    assert endpoint_of(id).pending_delivery_count == 0
+
+
+# --- Processes that die, and a Redis that forgets
+
+
+def test_a_worker_killed_between_the_commit_and_the_delivery_loses_nothing(wired, caller, receiver):
+    id, secret = new_endpoint(caller, receiver.url)
+    held = threading.Event()
+    receiver.answer(lambda request: Answer(200 if held.wait(60) else 500))
+    with worker_process(wired) as process:
+        happen(caller, "job.created")
+        receiver.wait_for(1)  # it is under way, and nothing of it is written down
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    held.set()
+    happen(caller, "job.closed")  # and this one nobody has seen yet
+    assert [one.status for one in deliveries_of(id)] == ["pending"]
+    let_time_pass(id)  # the lease of the dead
+    with worker_process(wired):
+        settled(id, 2)
+    ids = [request.verify(secret)["id"] for request in receiver.requests]
+    first, second = (one.payload["id"] for one in deliveries_of(id))
+    assert sorted(ids) == sorted([first, first, second])
+    assert all(request.id in (first, second) for request in receiver.requests)
+
+
+def test_a_redis_that_forgets_everything_costs_nothing_but_time(wired, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    receiver.answer(503)
+    with processes.working(wired):
+        happen(caller, "job.created")
+        receiver.wait_for(1)
+        wait_until(lambda: deliveries_of(id)[0].attempts == 1)
+    happen(caller, "job.closed")
+    with redis.Redis.from_url(wired.redis_url) as client:
+        client.flushdb()
+    receiver.answer(200)
+    let_time_pass(id)
+    with processes.working(wired):
+        settled(id, 2)
+    assert sorted(request.json["sequence"] for request in receiver.requests) == [1, 1, 2]
+
+
+def test_without_any_redis_deliveries_go_out_all_the_same(wired, caller, receiver):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    id, _ = new_endpoint(caller, receiver.url)
+    with processes.working(dataclasses.replace(wired, redis_url=f"redis://127.0.0.1:{port}/0")):
+        happen(caller, "job.created")
+        receiver.wait_for(1)
+        settled(id, 1)
+
+
+def test_two_workers_side_by_side_deliver_each_event_once(wired, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    with worker_process(wired), processes.working(wired):
+        for _ in range(30):
+            happen(caller, *["job.created"] * 10)
+        settled(id, 300)
+    assert len(receiver.requests) == len({request.id for request in receiver.requests}) == 300
+
+
+def test_a_worker_stops_cleanly(wired, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    with worker_process(wired) as process:
+        happen(caller, "job.created")
+        settled(id, 1)
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def test_what_is_under_way_when_a_worker_stops_is_left_to_others(wired, caller, receiver, monkeypatch):
+    monkeypatch.setattr("workers.deliveries.PATIENCE_SECONDS", 0.1)
+    id, _ = new_endpoint(caller, receiver.url)
+    held = threading.Event()
+    receiver.answer(lambda request: Answer(200 if held.wait(60) else 500))
+    with processes.working(wired):
+        happen(caller, "job.created")
+        receiver.wait_for(1)
+    held.set()
+    (delivery,) = deliveries_of(id)
+    assert (delivery.status, delivery.lease_until) == ("pending", None)
