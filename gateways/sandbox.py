@@ -125,6 +125,7 @@ def _spec(
         limits["RLIMIT_AS"] = (memory_mb + 128) * MIB
     return {
         "command": [part.format(memory=memory_mb) for part in (tool, *kind.arguments)],
+        "fine": kind.fine,
         "files": {kind.file: code, **kind.beside},
         "inputs": list(inputs),
         "walls": languages.walls(tool),

@@ -98,7 +98,7 @@ def fold(text: str) -> str:
 
 def _mcq(content: Content, answer: object) -> Decimal | None:
     options = content.get("options") or []
-    right = {option["id"] for option in options if option["is_correct"]}
+    right = {str(option["id"]) for option in options if option.get("is_correct")}
     if not right:
         return None
     chosen = {str(choice) for choice in answer} if isinstance(answer, list | tuple) else {str(answer)}

@@ -23,10 +23,11 @@ REFUSED = {
     "kexec_file_load": (320, 294),
     "kexec_load": (246, 104),
     "keyctl": (250, 219),
-    "memfd_create": (319, 279),  # memory that belongs to no process escapes the watch
+    "memfd_create": (319, 279),  # memory that belongs to no process, which the watch cannot see
     "mount": (165, 40),
     "mount_setattr": (442, 442),
     "move_mount": (429, 429),
+    "msgget": (68, 186),  # the same as memfd_create
     "open_by_handle_at": (304, 265),
     "open_tree": (428, 428),
     "perf_event_open": (298, 241),
@@ -39,6 +40,7 @@ REFUSED = {
     "quotactl": (179, 60),
     "reboot": (169, 142),
     "request_key": (249, 218),
+    "semget": (64, 190),  # the same as memfd_create
     "setns": (308, 268),
     "shmget": (29, 194),  # the same as memfd_create
     "swapoff": (168, 225),

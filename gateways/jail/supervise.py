@@ -119,15 +119,19 @@ class Watch:
             raise WallError("the program was lost before it ended")
         limit = self.spec["output_bytes"]
         out, err = (self.read[name][:limit].decode(errors="replace") for name in ("out", "err"))
-        return {"stdout": out, "stderr": err, "outcome": self.outcome or _outcome(int(ended), err)}
+        return {
+            "stdout": out,
+            "stderr": err,
+            "outcome": self.outcome or _outcome(int(ended), err, self.spec["fine"]),
+        }
 
 
 # What the runtimes say when a limit, rather than the watch, refused them memory.
 MEMORY_SIGNS = ("MemoryError", "out of memory", "Allocation failed", "annot allocate")
 
 
-def _outcome(status: int, err: str) -> str:
-    if status == 0:
+def _outcome(status: int, err: str, fine: list[int]) -> str:
+    if status in fine:
         return "ok"
     if -status == signal.SIGXCPU:
         return "timeout"

@@ -13,6 +13,8 @@ NOBODY = 65534  # who that is outside when the service runs as root
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": BOX, "TMPDIR": BOX, "LANG": "C.UTF-8"}
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
+NICENESS = 5  # requests and the watch come first
+
 _SPACE = kernel.NOSUID | kernel.NODEV
 
 
@@ -60,6 +62,7 @@ def enclose(spec: dict[str, Any], *, as_root: bool) -> None:
         _, hard = resource.getrlimit(limit)
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)  # noqa: PLW2901
         resource.setrlimit(limit, (value, value))
+    os.nice(NICENESS)
     if as_root:
         os.setgroups([])
         os.setresgid(INSIDE, INSIDE, INSIDE)

@@ -84,6 +84,19 @@ def test_a_faulty_program_ends_in_an_error_that_is_told(language):
     assert result.stderr
 
 
+@needs_bash
+def test_a_script_whose_last_condition_is_false_is_no_error():
+    assert once("bash", "echo done; [ 1 = 2 ] && echo never") == Run("done\n", "", "ok")
+
+
+@needs_python
+@pytest.mark.parametrize("code", ["print(1); raise SystemExit(3)", "print(1); import os; os.abort()"])
+def test_a_program_that_gives_up_is_an_error_whatever_it_printed(code):
+    result = once("python", code)
+    assert result.outcome == "error"
+    assert not passes(result, "1")
+
+
 @needs_sql
 def test_sql_prints_values_as_the_sqlite_shell_does():
     setup = (
