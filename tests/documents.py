@@ -81,7 +81,7 @@ def find(method: str, path: str) -> Documented | None:
     return every.get((method.upper(), found[0]))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _validator(operation_id: str, status: str) -> jsonschema_rs.Draft4Validator:
     one = next(op for name in documents() for op in operations(name).values() if op.id == operation_id)
     schema = one.definition["responses"][status]["content"]["application/json"]["schema"]

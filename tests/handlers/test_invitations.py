@@ -8,7 +8,8 @@ from sqlalchemy import func, select, update
 
 import store
 from rules.clock import now
-from store import organisations
+from schemas import invitations as schemas
+from store import invitations, organisations
 from store.events import Event
 from store.invitations import Invitation
 from store.outbox import OutboxItem
@@ -305,9 +306,6 @@ def test_a_month_has_its_own_quota(tenant: Tenant) -> None:
 
 
 def test_expiry_tells_each_invitation_once(tenant: Tenant) -> None:
-    from schemas import invitations as schemas
-    from store import invitations
-
     token = tenant.live.invitation(tenant.live.assessment()["slug"])["invite_token"]
     set_fields(token, expires_at=now() - timedelta(seconds=1))
 
