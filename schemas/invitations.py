@@ -6,6 +6,7 @@ from marshmallow import Schema, fields, post_dump
 
 from rules import links
 from rules.clock import iso
+from rules.sessions import time_allowed
 from schemas.fields import Moment, Show
 
 
@@ -82,6 +83,8 @@ def bulk_row(invitation: Any) -> dict[str, Any]:
 
 def mail(invitation: Any, organisation_name: str, template: str) -> dict[str, Any]:
     """Write a mail about an invitation as outbox work."""
+    assessment = invitation.assessment
+    allowed = time_allowed(assessment.time_limit_minutes, invitation.extra_time_percent)
     return {
         "template": template,
         "to": invitation.email,
@@ -89,8 +92,8 @@ def mail(invitation: Any, organisation_name: str, template: str) -> dict[str, An
         "livemode": invitation.livemode,
         "organisation_name": organisation_name,
         "candidate_name": invitation.name,
-        "assessment_title": invitation.assessment.title,
-        "time_limit_minutes": invitation.assessment.time_limit_minutes,
+        "assessment_title": assessment.title,
+        "time_limit_minutes": None if allowed is None else round(allowed.total_seconds() / 60),
         "invite_url": links.take(invitation.token),
         "expires_at": iso(invitation.expires_at),
     }

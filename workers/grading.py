@@ -16,13 +16,14 @@ from store import members, outbox, results
 log = logging.getLogger("hiring.grading")
 
 
-def grade(session_id: str) -> None:
-    """Grade a session once; a second run finds nothing to do.
+def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
+    """Grade the session `session_id` once; a second run finds nothing to do.
 
     Programs run between two transactions, so that a slow one holds no lock.
     """
+    session_id = UUID(arguments["session_id"])
     with store.transaction() as session:
-        found = results.ungraded(session, UUID(session_id))
+        found = results.ungraded(session, session_id)
         work = [(case.case_order, case.content, _answer(case)) for case in found[1]] if found else []
     if found is None:
         return
@@ -30,7 +31,7 @@ def grade(session_id: str) -> None:
         order: grading.grade(content, answer, _tests(content, answer)) for order, content, answer in work
     }
     with store.transaction() as session:
-        again = results.ungraded(session, UUID(session_id), for_update=True)
+        again = results.ungraded(session, session_id, for_update=True)
         if again is None:
             return
         sitting, asked, _ = again
@@ -40,7 +41,7 @@ def grade(session_id: str) -> None:
         results.settle(session, sitting, asked, outcome_event)
         name, to_notify = members.to_notify(session, sitting)
         outbox.add_all(session, "mail", [notice(sitting, member, name) for member in to_notify])
-    log.info("graded", extra={"session_id": session_id})
+    log.info("graded", extra={"session_id": str(session_id)})
 
 
 def _answer(case: Any) -> Any:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from workers import mail
+from workers import grading, mail
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Job:
 
 JOBS: dict[str, Job] = {
     "mail": Job(mail.send, lease=timedelta(minutes=2), attempts=20),
+    "grade": Job(grading.grade, lease=timedelta(minutes=15)),
 }
 
 SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(hours=1)
