@@ -70,6 +70,15 @@ def schedule(data: Path) -> None:
 
 @click.command()
 @options.data
+def demo(data: Path) -> None:
+    """Play the main journey: an assessment, a candidate, a score, signed webhooks."""
+    from app import demo  # noqa: PLC0415
+
+    demo.run(data)
+
+
+@click.command()
+@options.data
 def migrate(data: Path) -> None:
     """Bring the database to the newest schema."""
     from app.instance import instance  # noqa: PLC0415
@@ -93,4 +102,4 @@ def test(arguments: tuple[str, ...]) -> None:
     sys.exit(subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode)  # noqa: S603
 
 
-COMMANDS: tuple[click.Command, ...] = (up, web, work, schedule, migrate, test)
+COMMANDS: tuple[click.Command, ...] = (up, web, work, schedule, demo, migrate, test)

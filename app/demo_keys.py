@@ -1,7 +1,6 @@
 """The demo organisation's keys: shown at every start, so they are kept in the data folder."""
 
 import json
-from pathlib import Path
 
 from sqlalchemy.orm import Session
 
@@ -19,10 +18,10 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
     migrate.upgrade(database_url)
     engine.configure(database_url, pool_size=1)
     try:
-        kept = _kept(where.data / FILE)
+        known = kept(where)
         with store.transaction() as session:
-            if kept and all(_works(session, kept[name]) for name in ("live_key", "test_key")):
-                return kept
+            if known and all(_works(session, known[name]) for name in ("live_key", "test_key")):
+                return known
             organisation = organisations.by_slug(session, SLUG) or organisations.create(
                 session, name="Demo", plan="growth"
             )
@@ -42,9 +41,10 @@ def _works(session: Session, key: str) -> bool:
     return found is not None and found[0].revoked_at is None
 
 
-def _kept(path: Path) -> dict[str, str] | None:
+def kept(where: Places) -> dict[str, str] | None:
+    """Return the keys of the last start, if there was one."""
     try:
-        kept: dict[str, str] = json.loads(path.read_text())
+        read: dict[str, str] = json.loads((where.data / FILE).read_text())
     except (OSError, ValueError):
         return None
-    return kept if {"organisation", "live_key", "test_key"} <= set(kept) else None
+    return read if {"organisation", "live_key", "test_key"} <= set(read) else None

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from schemas.sessions import outcome_event
-
 import store
 from gateways import sandbox
 from rules import grading
 from schemas.results import notice
+from schemas.sessions import outcome_event
 from store import members, outbox, results
 
 log = logging.getLogger("hiring.grading")
