@@ -47,10 +47,12 @@ def run(data: Path, *, host: str, port: int, as_json: bool) -> None:
     os.environ.setdefault("WEBHOOK_ALLOW_PRIVATE", "1")
     where = places.settle(data)
     try:
-        with _stoppable(), listen(host, port) as listener, _servers(where) as servers:
-            _run(where, servers, listener, as_json=as_json)
+        with _stoppable(), listen(host, port) as listener:
+            _say(f"Starting in {where.data} …")
+            with _servers(where) as servers:
+                _run(where, servers, listener, as_json=as_json)
     except Stopped:
-        click.echo("Stopped.", err=True)
+        _say("Stopped.")
 
 
 def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: bool) -> None:
@@ -169,7 +171,12 @@ def _revive(one: Watched) -> None:
 
 
 def _tell(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    click.echo(f"{name} ended ({process.returncode}); starting it again. See {log}", err=True)
+    _say(f"{name} ended ({process.returncode}); starting it again. See {log}")
+
+
+def _say(text: str) -> None:
+    """Tell people; standard output belongs to the one line of JSON."""
+    click.echo(text, err=True)
 
 
 @contextmanager
