@@ -10,7 +10,7 @@ from connexion.middleware.response_validation import ResponseValidationMiddlewar
 from connexion.middleware.swagger_ui import SwaggerUIMiddleware
 from starlette.exceptions import HTTPException
 
-from app import refusals, wiring
+from app import limits, refusals, wiring
 from app.limits import Limits
 from app.operations import TagResolver
 from app.paths import Entrance, Paths, Tree
@@ -33,6 +33,7 @@ def load(path: Any) -> dict[str, Any]:
 def create_app(settings: Settings) -> connexion.FlaskApp:
     """Assemble the application that serves both documents."""
     wiring.configure(settings, pool_size=settings.threads + 4)
+    limits.configure(settings.candidate_limit)
     app = connexion.FlaskApp(
         "hiring",
         middlewares=_stations(),

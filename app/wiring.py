@@ -1,6 +1,5 @@
 """The one place that hands settings to the modules which need them."""
 
-from app import limits as request_limits
 from app import logs
 from app.settings import Settings
 from gateways import mail, webhooks
@@ -14,7 +13,6 @@ def configure(settings: Settings, *, pool_size: int = 8) -> None:
     links.configure(settings.base_url)
     engine.configure(settings.database_url, pool_size=pool_size)
     limits.configure(settings.redis_url)
-    request_limits.configure(settings.candidate_limit)
     secrets.configure(settings.secret_key)
     mail.configure(smtp_url=settings.smtp_url, mail_from=settings.mail_from, mail_dir=settings.mail_dir)
     webhooks.configure(allow_private=settings.webhook_allow_private)
