@@ -1,5 +1,6 @@
 """From a documented operation to its handler: one transaction, one answer."""
 
+import hashlib
 import inspect
 from collections.abc import Callable
 from typing import Any, cast
@@ -9,14 +10,16 @@ import connexion
 import flask
 import orjson
 from connexion.resolver import Resolver
+from sqlalchemy.orm import Session
 
 import store
-from app import context
+from app import bodies, context
 from rules import links, plans
 from rules.caller import Caller
 from rules.pages import Page
-from store import organisations
+from store import idempotency, organisations
 
+IDEMPOTENCY_KEY = "Idempotency-Key"
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -69,22 +72,26 @@ def bind(
     def run(**_path: Any) -> flask.Response:
         scope = cast("context.Scope", connexion.context.scope)
         request, caller = context.of(scope), context.caller(scope)
-        arguments = {name: value for name, value in request.arguments.items() if wants_all or name in wants}
+        key = request.arguments.pop(IDEMPOTENCY_KEY, None)
+        given = dict(request.arguments)
+        arguments = {name: value for name, value in given.items() if wants_all or name in wants}
         if "caller" in wants:
             arguments["caller"] = caller
         if caller and feature:
             plans.require(caller.plan_name, feature)
-        if "begin" in wants:
-            answer = function(**arguments, begin=store.transaction)
-            if with_meta and caller:
-                with store.transaction() as session:
-                    answer = _with_meta(session, caller, _plain(answer, scope))
-        else:
-            with store.transaction() as session:
-                answer = function(**arguments, session=session)
-                if with_meta and caller and not isinstance(answer, flask.Response):
-                    answer = _with_meta(session, caller, _plain(answer, scope))
-        response = _respond(_plain(answer, scope), success)
+
+        def answer(session: Session) -> flask.Response:
+            means = {"begin": store.transaction} if "begin" in wants else {"session": session}
+            made = _plain(function(**arguments, **means), scope)
+            if with_meta and caller and not isinstance(made, flask.Response):
+                made = {**made, "meta": organisations.quota(session, caller)}
+            return _respond(made, success)
+
+        with store.transaction() as session:
+            if key is None or caller is None:
+                response = answer(session)
+            else:
+                response = _once(session, caller, key, f"{method} {request.path}", given, answer)
         response.headers.extend(request.headers)
         return response
 
@@ -93,8 +100,28 @@ def bind(
     return run
 
 
-def _with_meta(session: Any, caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
-    return {**body, "meta": organisations.quota(session, caller)}
+def _once(
+    session: Session,
+    caller: Caller,
+    key: str,
+    target: str,
+    given: dict[str, Any],
+    produce: Callable[[Session], flask.Response],
+) -> flask.Response:
+    """Answer a request that names itself: its effect once, its answer as often as it is asked for."""
+
+    def first() -> idempotency.Answer:
+        made = produce(session)
+        return idempotency.Answer(made.status_code, made.get_data(as_text=True))
+
+    asked = target.encode() + orjson.dumps(given, default=_hashable, option=orjson.OPT_SORT_KEYS)
+    answer, replayed = idempotency.once(session, caller, key, hashlib.sha256(asked).hexdigest(), first)
+    headers = {"Idempotent-Replayed": "true"} if replayed else {}
+    return flask.Response(answer.body, status=answer.status, content_type="application/json", headers=headers)
+
+
+def _hashable(value: Any) -> str:
+    return hashlib.sha256(value.content).hexdigest() if isinstance(value, bodies.Upload) else str(value)
 
 
 def _plain(answer: Any, scope: context.Scope) -> Any:

@@ -185,6 +185,18 @@ class SessionClosed(Refusal):
     status, message = 409, "The session is closed."
 
 
+class IdempotencyInProgress(Refusal):
+    """The first request with this key is still running."""
+
+    status, message = 409, "A request with this Idempotency-Key is still running; try again shortly."
+
+
+class IdempotencyMismatch(Refusal):
+    """The key was used for another request."""
+
+    status, message = 422, "This Idempotency-Key was used for another request."
+
+
 class BodyTooLarge(Refusal):
     """The body is larger than the operation takes."""
 

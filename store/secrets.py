@@ -38,7 +38,9 @@ def encrypt(text: str) -> str:
     return _keys().encrypt(text.encode()).decode()
 
 
-@lru_cache(maxsize=4_096)
-def decrypt(stored: str) -> str:
-    """Return the secret; raises cryptography.fernet.InvalidToken when no key fits."""
+def unseal(stored: str) -> str:
+    """Return what was encrypted; raises cryptography.fernet.InvalidToken when no key fits."""
     return _keys().decrypt(stored.encode()).decode()
+
+
+decrypt = lru_cache(maxsize=4_096)(unseal)  # for what is needed again and again: the secrets of endpoints
