@@ -2,13 +2,13 @@
 
 import asyncio
 import socket
-from collections.abc import Iterable
+import ssl
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-import httpcore
-
 from rules.addresses import refusal
+
+LIMIT = 65_536  # bytes of an answer that are held unread
 
 # Threads of their own: a name server that does not answer must not hold up anything else.
 _resolvers = ThreadPoolExecutor(64, thread_name_prefix="resolver")
@@ -45,47 +45,21 @@ async def check_host(host: str, port: int, *, allow_private: bool, seconds: floa
             await resolve(host, port, allow_private=False)
 
 
-class CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to checked addresses alone; TLS and the Host header keep the name they were given."""
+async def connect(
+    host: str, port: int, *, tls: ssl.SSLContext | None, allow_private: bool
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Connect to the first of a host's addresses that answers, once all have been checked.
 
-    def __init__(self, *, allow_private: bool) -> None:
-        self.allow_private = allow_private
-        self._inner = httpcore.AnyIOBackend()
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """Resolve, check every address, and connect to the first that answers, all within the timeout."""
+    TLS is spoken with the name, not the address. Raises AddressRefusedError or OSError.
+    """
+    failure: OSError = socket.gaierror(f"the name {host} has no address")
+    for address in await resolve(host, port, allow_private=allow_private):
         try:
-            async with asyncio.timeout(timeout):
-                return await self._connect(host, port, local_address, socket_options)
-        except TimeoutError as error:
-            raise httpcore.ConnectTimeout("timed out while connecting") from error
-        except (socket.gaierror, UnicodeError) as error:
-            raise httpcore.ConnectError(f"the name {host} does not resolve") from error
-
-    async def _connect(
-        self,
-        host: str,
-        port: int,
-        local_address: str | None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None,
-    ) -> httpcore.AsyncNetworkStream:
-        failure: Exception = httpcore.ConnectError(f"the name {host} has no address")
-        for address in await resolve(host, port, allow_private=self.allow_private):
-            try:
-                return await self._inner.connect_tcp(
-                    address, port, local_address=local_address, socket_options=socket_options
-                )
-            except httpcore.ConnectError as error:
-                failure = error
-        raise failure
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await asyncio.sleep(seconds)
+            return await asyncio.open_connection(
+                address, port, ssl=tls, server_hostname=host if tls else None, limit=LIMIT
+            )
+        except ssl.SSLError:
+            raise  # the host was reached: what it says of itself will not change at another address
+        except OSError as error:
+            failure = error
+    raise failure

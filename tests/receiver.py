@@ -18,6 +18,7 @@ class Received:
     path: str
     headers: dict[str, str]  # names in lower case
     body: bytes
+    client: Any = None  # the other end of the connection
 
     @property
     def json(self) -> dict[str, Any]:
@@ -97,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.server.receiver.take(Received(self.path, headers, body))
+        answer = self.server.receiver.take(Received(self.path, headers, body, self.client_address))
         self.send_response(answer.status)
         for name, value in {"Content-Length": str(len(answer.body)), **answer.headers}.items():
             self.send_header(name, value)

@@ -16,6 +16,8 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
+import uvloop
+
 import store
 from gateways import webhooks
 from rules import signatures
@@ -42,7 +44,7 @@ class Sender:
     """Sends deliveries until it is stopped."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()
         self._stopping = False
@@ -74,7 +76,7 @@ class Sender:
             runner.run(self._run())
 
     async def _run(self) -> None:
-        async with webhooks.Poster(connections=SLOTS) as poster:
+        async with webhooks.Poster() as poster:
             writer = asyncio.create_task(self._write())
             while not self._stopping:
                 self._bell.clear()

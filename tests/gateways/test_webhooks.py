@@ -1,3 +1,4 @@
+import asyncio
 import datetime as dt
 import socket
 import ssl
@@ -110,6 +111,44 @@ def test_an_answer_that_stalls_keeps_its_status(receiver, monkeypatch):
     receiver.answer(Answer(200, {"Content-Length": "100"}, b"begin"))
     outcome = webhooks.post(receiver.url, BODY, {})
     assert (outcome.status_code, outcome.body, outcome.error) == (200, "begin", None)
+
+
+def test_a_connection_is_used_again_and_replaced_once_the_other_side_hung_up(receiver):
+    connections = []
+    receiver.answer(lambda request: connections.append(request.client) or Answer())
+
+    async def several():
+        async with webhooks.Poster() as poster:
+            for turn in range(4):
+                if turn == 2:
+                    receiver.answer(
+                        lambda request: (
+                            connections.append(request.client) or Answer(200, {"Connection": "close"})
+                        )
+                    )
+                assert (await poster.post(receiver.url, BODY, {})).status_code == 200
+
+    asyncio.run(several())
+    assert connections[0] == connections[1] == connections[2] != connections[3]
+
+
+def test_a_kept_connection_that_breaks_before_an_answer_is_replaced_once(receiver):
+    clients = []
+
+    def respond(request):
+        clients.append(request.client)
+        if len(clients) == 2:
+            raise ConnectionError  # the server closes without a word
+        return Answer()
+
+    receiver.answer(respond)
+
+    async def several():
+        async with webhooks.Poster() as poster:
+            return [(await poster.post(receiver.url, BODY, {})).status_code for _ in range(2)]
+
+    assert asyncio.run(several()) == [200, 200]
+    assert clients[0] == clients[1] != clients[2]
 
 
 def test_something_that_speaks_no_http_is_an_outcome():
