@@ -1,8 +1,8 @@
 // The server owns the time: this only counts down to its deadline, on its clock.
 
 const WARNINGS = [
-  { seconds: 60, level: "last", text: "One minute left." },
-  { seconds: 300, level: "soon", text: "Five minutes left." },
+  { seconds: 60, level: "last", text: "Less than one minute left." },
+  { seconds: 300, level: "soon", text: "Less than five minutes left." },
 ];
 
 export function makeClock({ onWarning, onLastSeconds, onZero }) {

@@ -3,6 +3,7 @@
 import { isEmpty } from "./take-answers.js";
 
 const INDENT = "    ";
+const LANGUAGES = { python: "Python", javascript: "JavaScript", sql: "SQL", bash: "Bash" };
 
 export function element(tag, properties = {}, ...children) {
   const { dataset, ...rest } = properties;
@@ -29,7 +30,7 @@ export function showCase(box, one, total, value, { onInput, onRun }) {
   const facts = [
     one.points ? `${one.points} points` : "",
     one.time_limit_minutes ? `suggested time ${one.time_limit_minutes} min` : "",
-    one.language ?? "",
+    LANGUAGES[one.language] ?? one.language ?? "",
   ];
   const question = element("div", { className: "question" });
   question.innerHTML = one.question_html; // rendered and sanitised by the server

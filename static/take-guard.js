@@ -1,6 +1,7 @@
 // The rules of the assessment: what is prevented, what is reported, and telling the candidate so.
 
 const QUIET_MS = 1000; // one paste is one signal, however many events it makes
+const RETRY_MS = 5000;
 
 export function canFullscreen() {
   return Boolean(document.fullscreenEnabled);
@@ -40,8 +41,9 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
       waiting.shift();
     }
     sending = false;
-    if (waiting.length) setTimeout(deliver, 5000);
+    if (waiting.length) setTimeout(deliver, RETRY_MS);
   }
+  addEventListener("online", deliver);
 
   function say(text) {
     document.getElementById("notice-text").textContent = text;

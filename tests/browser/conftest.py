@@ -1,0 +1,95 @@
+"""A real server and a real browser."""
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from app.main import create_app
+from app.settings import Settings
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync"
+).split()
+
+
+def chromium() -> str | None:
+    """Find a Chromium: $CHROMIUM, or one on the PATH."""
+    given = os.environ.get("CHROMIUM")
+    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    return next((path for path in (given, *found) if path and Path(path).exists()), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    if path is None:
+        pytest.skip("There is no Chromium here: set CHROMIUM, or put chromium on the PATH.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def base_url(settings: Settings) -> Iterator[str]:
+    """The service on a free port."""
+    app = create_app(replace(settings, candidate_limit=100_000))
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    started = threading.Event()
+    startup = server.startup
+
+    async def announce(*arguments: object, **options: object) -> None:
+        await startup(*arguments, **options)
+        started.set()
+
+    server.startup = announce
+    thread.start()
+    assert started.wait(30)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def new_context(browser: Browser, base_url: str) -> Iterator[Callable[..., BrowserContext]]:
+    """Open browser profiles; a test fails on any error or forbidden source of their pages."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            errors.append(message.text)
+
+    def open(**options: object) -> BrowserContext:
+        context = browser.new_context(
+            **{"base_url": base_url, "viewport": {"width": 1180, "height": 800}} | options
+        )
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        context.on("console", note)
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        return context
+
+    yield open
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def context(new_context: Callable[..., BrowserContext]) -> BrowserContext:
+    return new_context()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
