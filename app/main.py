@@ -3,12 +3,13 @@
 from typing import Any
 
 import connexion
-import yaml
+import flask
 from connexion.middleware import ConnexionMiddleware, MiddlewarePosition
 from connexion.middleware.request_validation import RequestValidationMiddleware
 from connexion.middleware.response_validation import ResponseValidationMiddleware
 from connexion.middleware.swagger_ui import SwaggerUIMiddleware
 from starlette.exceptions import HTTPException
+from swagger_ui_bundle import swagger_ui_path
 
 from app import limits, refusals, wiring
 from app.limits import Limits
@@ -18,16 +19,10 @@ from app.security import ScopedBearer
 from app.settings import ROOT, Settings
 from app.validation import Validation
 from rules.errors import Refusal
+from schemas import document
 
 PUBLIC = ROOT / "spec" / "openapi.yaml"
 CANDIDATE = ROOT / "spec" / "candidate.yaml"
-
-
-def load(path: Any) -> dict[str, Any]:
-    """Read a document."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    document: dict[str, Any] = yaml.load(path.read_bytes(), Loader=loader)  # noqa: S506 - a safe loader either way
-    return document
 
 
 def create_app(settings: Settings) -> connexion.FlaskApp:
@@ -42,11 +37,12 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     )
     tree = Tree()
     for path in (PUBLIC, CANDIDATE):
-        spec = load(path)
+        spec = document.read(path)
         base = spec["servers"][0]["url"].rstrip("/")
         for template, methods in spec["paths"].items():
             tree.add(base + template, methods)
         app.add_api(spec, base_path=base, resolver=TagResolver(spec), name=path.stem)
+    app.app.add_url_rule("/static/reference/<path:name>", "reference", _reference_file)
     app.add_middleware(
         Entrance, MiddlewarePosition.BEFORE_EXCEPTION, trusted_proxies=settings.trusted_proxies
     )
@@ -54,6 +50,11 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     for kind in (Refusal, connexion.ProblemException, HTTPException, Exception):
         app.add_error_handler(kind, refusals.answer)
     return app
+
+
+def _reference_file(name: str) -> flask.Response:
+    """Serve the reference page's script and style, which come from a package."""
+    return flask.send_from_directory(swagger_ui_path, name, max_age=86_400)
 
 
 def _stations() -> list[Any]:

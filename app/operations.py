@@ -81,7 +81,8 @@ def bind(
             plans.require(caller.plan_name, feature)
 
         def answer(session: Session) -> flask.Response:
-            means = {"begin": store.transaction} if "begin" in wants else {"session": session}
+            means = {"begin": store.transaction, "session": session}
+            means = {name: value for name, value in means.items() if name in wants}
             made = _plain(function(**arguments, **means), scope)
             if with_meta and caller and not isinstance(made, flask.Response):
                 made = {**made, "meta": organisations.quota(session, caller)}

@@ -21,6 +21,14 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+REFERENCE = HEADERS | {
+    # The reference's own script sets styles; nothing else is looser than on other pages.
+    "Content-Security-Policy": (
+        f"{HEADERS['Content-Security-Policy']}; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+    ),
+    "Cache-Control": "public, max-age=300",
+}
+
 # What is shown for each state of an invitation.
 TEMPLATES = {
     "pending": "take.html",
@@ -45,6 +53,13 @@ def show_take_page(session: Session, token: str) -> flask.Response:
         expires_at=sitting.invitation.expires_at,
         ended_by_time=ended_by_time,
     )
+
+
+def show_reference() -> flask.Response:
+    """Show the API reference, made by the browser from the document that the service runs on."""
+    response = page("reference.html")
+    response.headers.update(REFERENCE)
+    return response
 
 
 def page(template: str, *, status: int = 200, **values: Any) -> flask.Response:

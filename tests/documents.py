@@ -9,10 +9,11 @@ import jsonschema_rs
 from connexion.spec import Specification
 
 from app.formats import CHECKS
-from app.main import CANDIDATE, PUBLIC, load
+from app.main import CANDIDATE, PUBLIC
 from app.operations import METHODS
 from app.paths import Tree
 from app.validation import _draft4
+from schemas import document
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Documented:
 @functools.cache
 def documents() -> dict[str, dict[str, Any]]:
     """Both documents with their references resolved."""
-    return {path.stem: dict(Specification.load(load(path)).spec) for path in (PUBLIC, CANDIDATE)}
+    return {path.stem: dict(Specification.load(document.read(path)).spec) for path in (PUBLIC, CANDIDATE)}
 
 
 @functools.cache

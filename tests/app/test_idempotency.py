@@ -31,7 +31,9 @@ def test_the_encoding_of_a_body_makes_no_other_request(tenant: Tenant) -> None:
     assert again.headers["Idempotent-Replayed"] == "true"
 
 
-@pytest.mark.parametrize(("path", "body"), [("/assessments/create/", {"title": "Other"}), ("/cases/create/", NEW)])
+@pytest.mark.parametrize(
+    ("path", "body"), [("/assessments/create/", {"title": "Other"}), ("/cases/create/", NEW)]
+)
 def test_another_request_with_the_key_is_refused(tenant: Tenant, path: str, body: dict) -> None:
     tenant.live.post("/assessments/create/", NEW, headers=KEY)
     if "cases" in path:
@@ -41,7 +43,9 @@ def test_another_request_with_the_key_is_refused(tenant: Tenant, path: str, body
 
 
 def test_a_key_belongs_to_one_organisation_and_mode(tenant: Tenant, other: Tenant) -> None:
-    answers = [api.post("/assessments/create/", NEW, headers=KEY) for api in (tenant.live, tenant.test, other.live)]
+    answers = [
+        api.post("/assessments/create/", NEW, headers=KEY) for api in (tenant.live, tenant.test, other.live)
+    ]
     assert [answer.status_code for answer in answers] == [201] * 3
     assert len({answer.json()["id"] for answer in answers}) == 3
 
