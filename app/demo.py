@@ -219,6 +219,7 @@ def _target(data: Path) -> Iterator[tuple[str, str]]:
         return
     click.echo(f"Nothing runs in {data}; starting an instance of the demo's own …")
     with tempfile.TemporaryDirectory(prefix="hiring-demo-") as folder:
+        Path(folder).chmod(0o711)  # as root: the servers' user has to get to what it keeps there
         command = [sys.executable, "-P", "-m", "app.cli", "up", "--port", "0", "--data", folder, "--json"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as up:  # noqa: S603
             try:

@@ -168,6 +168,7 @@ def _state(data: Path) -> tuple[Path, Account | None]:
     # A name of its own, not one made from the path: a folder that was wiped starts with nothing, as its owner expects.
     state = Path(tempfile.mkdtemp(prefix="data-", dir=shared_folder()))
     state.chmod(0o711)
+    write_private(state / "belongs-to", f"{data}\n")
     write_private(pointer, f"{state}\n")
     return state, account
 

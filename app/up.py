@@ -49,6 +49,8 @@ def run(data: Path, *, host: str, port: int, as_json: bool) -> None:
     try:
         with _stoppable(), listen(host, port) as listener:
             _say(f"Starting in {where.data} …")
+            if where.state != where.data:
+                _say(f"Its servers cannot run below a private folder: they keep theirs in {where.state}")
             with _servers(where) as servers:
                 _run(where, servers, listener, as_json=as_json)
     except Stopped:
