@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode
 
@@ -39,114 +40,121 @@ class TagResolver(Resolver):  # type: ignore[misc]
     def __init__(self, spec: dict[str, Any]) -> None:
         super().__init__()
         self.operations = documented(spec)
-        self.bound: dict[str, Callable[..., flask.Response]] = {}
+        self.bound: dict[str, Operation] = {}
 
-    def resolve_function_from_operation_id(self, operation_id: str) -> Callable[..., flask.Response]:
+    def resolve_function_from_operation_id(self, operation_id: str) -> "Operation":
         """Return the bound handler; Connexion asks several times for each operation."""
         if operation_id not in self.bound:
-            _, method, operation = self.operations[operation_id]
+            _, method, definition = self.operations[operation_id]
             function = super().resolve_function_from_operation_id(
-                f"handlers.{operation['tags'][0]}.{operation_id}"
+                f"handlers.{definition['tags'][0]}.{operation_id}"
             )
-            self.bound[operation_id] = bind(function, method, operation)
+            self.bound[operation_id] = Operation(function, method, definition)
         return self.bound[operation_id]
 
 
-def bind(
-    function: Callable[..., Any], method: str, operation: dict[str, Any]
-) -> Callable[..., flask.Response]:
-    """Wrap a handler: plan gate, transaction, `meta`, headers.
+@dataclass(slots=True)
+class Answer:
+    """What goes out of a JSON operation."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Operation:
+    """A handler with what surrounds it: plan gate, transaction, idempotency, `meta`, headers.
 
     The handler names what it needs: `session`, or `begin` where it must reach the network between two
     transactions; `caller`; parameters and `body` by name, or all that it does not name as `**query`.
     """
-    signature = inspect.signature(function).parameters.values()
-    wants = {parameter.name for parameter in signature}
-    wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
-    feature = operation.get("x-feature")
-    success = int(min(status for status in operation["responses"] if status.startswith("2")))
-    with_meta = method == "get" and "application/json" in operation["responses"][str(success)].get(
-        "content", {}
-    )
 
-    def run(**_path: Any) -> flask.Response:
+    def __init__(self, function: Callable[..., Any], method: str, definition: dict[str, Any]) -> None:
+        signature = inspect.signature(function).parameters.values()
+        self.function, self.method = function, method
+        self.wants = {parameter.name for parameter in signature}
+        self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
+        self.feature = definition.get("x-feature")
+        self.success = int(min(status for status in definition["responses"] if status.startswith("2")))
+        content = definition["responses"][str(self.success)].get("content", {})
+        self.with_meta = method == "get" and "application/json" in content
+        self.__name__ = definition["operationId"]
+        # Connexion reads this to see what to pass; everything was read already.
+        self.__signature__ = inspect.Signature()
+
+    def __call__(self, **_path: Any) -> flask.Response:
+        """Answer the request that Connexion brought here."""
         scope = cast("context.Scope", connexion.context.scope)
-        request, caller = context.of(scope), context.caller(scope)
+        answer = self.run(context.of(scope), context.caller(scope))
+        if isinstance(answer, flask.Response):
+            return answer
+        kind = "application/json" if answer.body else None
+        return flask.Response(answer.body, answer.status, answer.headers, content_type=kind)
+
+    def run(self, request: context.Request, caller: Caller | None) -> Answer | flask.Response:
+        """Carry out one request; only what is no JSON comes back as a response of Flask's."""
         key = request.arguments.pop(IDEMPOTENCY_KEY, None)
-        given = dict(request.arguments)
-        arguments = {name: value for name, value in given.items() if wants_all or name in wants}
-        if "caller" in wants:
-            arguments["caller"] = caller
-        if caller and feature:
-            plans.require(caller.plan_name, feature)
-
-        def answer(session: Session) -> flask.Response:
-            means = {"begin": store.transaction, "session": session}
-            means = {name: value for name, value in means.items() if name in wants}
-            made = _plain(function(**arguments, **means), scope)
-            if with_meta and caller and not isinstance(made, flask.Response):
-                made = {**made, "meta": organisations.quota(session, caller)}
-            return _respond(made, success)
-
+        given = request.arguments
+        if caller and self.feature:
+            plans.require(caller.plan_name, self.feature)
         with store.transaction() as session:
             if key is None or caller is None:
-                response = answer(session)
+                answer = self._produce(session, request, caller, given)
             else:
-                response = _once(session, caller, key, f"{method} {request.path}", given, answer)
-        response.headers.extend(request.headers)
-        return response
+                answer = self._once(session, request, caller, key, given)
+        if isinstance(answer, flask.Response):
+            answer.headers.extend(request.headers)
+        else:
+            answer.headers |= request.headers
+        return answer
 
-    # Connexion reads this to see what to pass; everything was read already.
-    run.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
-    return run
+    def _produce(
+        self, session: Session, request: context.Request, caller: Caller | None, given: dict[str, Any]
+    ) -> Answer | flask.Response:
+        arguments = given if self.wants_all else {name: given[name] for name in given if name in self.wants}
+        means = {"session": session, "begin": store.transaction, "caller": caller}
+        made = self.function(**arguments, **{name: means[name] for name in means if name in self.wants})
+        if isinstance(made, flask.Response):
+            return made
+        body, status = made if isinstance(made, tuple) else (made, self.success)
+        if body is None:
+            return Answer(status, b"")
+        if isinstance(body, Page):
+            body = _envelope(body, request)
+        if self.with_meta and caller:
+            body = {**body, "meta": organisations.quota(session, caller)}
+        return Answer(status, orjson.dumps(body))
 
+    def _once(
+        self, session: Session, request: context.Request, caller: Caller, key: str, given: dict[str, Any]
+    ) -> Answer:
+        """Answer a request that names itself: its effect once, its answer as often as it is asked for."""
 
-def _once(
-    session: Session,
-    caller: Caller,
-    key: str,
-    target: str,
-    given: dict[str, Any],
-    produce: Callable[[Session], flask.Response],
-) -> flask.Response:
-    """Answer a request that names itself: its effect once, its answer as often as it is asked for."""
+        def first() -> idempotency.Answer:
+            made = self._produce(session, request, caller, given)
+            assert isinstance(made, Answer)  # an operation that takes a key answers JSON
+            return idempotency.Answer(made.status, made.body)
 
-    def first() -> idempotency.Answer:
-        made = produce(session)
-        return idempotency.Answer(made.status_code, made.get_data(as_text=True))
-
-    asked = target.encode() + orjson.dumps(given, default=_hashable, option=orjson.OPT_SORT_KEYS)
-    answer, replayed = idempotency.once(session, caller, key, hashlib.sha256(asked).hexdigest(), first)
-    headers = {"Idempotent-Replayed": "true"} if replayed else {}
-    return flask.Response(answer.body, status=answer.status, content_type="application/json", headers=headers)
+        target = f"{self.method} {request.path}".encode()
+        asked = target + orjson.dumps(given, default=_hashable, option=orjson.OPT_SORT_KEYS)
+        kept, replayed = idempotency.once(session, caller, key, hashlib.sha256(asked).hexdigest(), first)
+        return Answer(kept.status, kept.body, {"Idempotent-Replayed": "true"} if replayed else {})
 
 
 def _hashable(value: Any) -> str:
     return hashlib.sha256(value.content).hexdigest() if isinstance(value, bodies.Upload) else str(value)
 
 
-def _plain(answer: Any, scope: context.Scope) -> Any:
-    if not isinstance(answer, Page):
-        return answer
+def _envelope(page: Page, request: context.Request) -> dict[str, Any]:
     return {
-        "next": _page_url(scope, answer.next),
-        "previous": _page_url(scope, answer.previous),
-        "results": answer.results,
+        "next": _page_url(request, page.next),
+        "previous": _page_url(request, page.previous),
+        "results": page.results,
     }
 
 
-def _page_url(scope: context.Scope, cursor: str | None) -> str | None:
+def _page_url(request: context.Request, cursor: str | None) -> str | None:
     if cursor is None:
         return None
-    request = context.of(scope)
     query = [(name, value) for name, value in parse_qsl(request.query) if name != "cursor"]
     return f"{links.base()}{request.path}?{urlencode([*query, ('cursor', cursor)])}"
-
-
-def _respond(answer: Any, success: int) -> flask.Response:
-    if isinstance(answer, flask.Response):
-        return answer
-    body, status = answer if isinstance(answer, tuple) else (answer, success)
-    if body is None:
-        return flask.Response(status=status)
-    return flask.Response(orjson.dumps(body), status=status, content_type="application/json")

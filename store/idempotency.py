@@ -38,7 +38,7 @@ class Answer:
     """A status and a body, as they went out."""
 
     status: int
-    body: str
+    body: bytes
 
 
 def once(
@@ -58,7 +58,7 @@ def once(
     if row is not None and row.created_at > now() - KEPT:
         if row.request != request:
             raise IdempotencyMismatch
-        return Answer(row.status, secrets.unseal(row.body)), True
+        return Answer(row.status, secrets.unseal(row.body).encode()), True
     if row is not None:
         session.delete(row)
         session.flush()
@@ -70,7 +70,7 @@ def once(
             key=key,
             request=request,
             status=answer.status,
-            body=secrets.encrypt(answer.body),
+            body=secrets.encrypt(answer.body.decode()),
             created_at=now(),
         )
     )
