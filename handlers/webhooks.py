@@ -29,9 +29,12 @@ Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
 
 
-def list_webhooks(session: Session, caller: Caller, cursor: str | None, page_size: int) -> Page:
+def list_webhooks(
+    session: Session, caller: Caller, *, cursor: str | None, page_size: int, updated_after: datetime | None
+) -> Page:
     """Show the caller's endpoints, newest first."""
-    return webhooks.listing(session, caller, cursor=cursor, page_size=page_size).map(schemas.endpoint)
+    page = webhooks.listing(session, caller, updated_after=updated_after, cursor=cursor, page_size=page_size)
+    return page.map(schemas.endpoint)
 
 
 def get_webhook(session: Session, caller: Caller, id: UUID) -> Body:
@@ -48,8 +51,8 @@ def create_webhook(begin: Begin, caller: Caller, body: Body) -> Body:
             caller,
             url=body["url"],
             events=body["events"],
-            name=body.get("name", ""),
-            description=body.get("description", ""),
+            name=body["name"],
+            description=body["description"],
         )
         return schemas.endpoint(endpoint) | {"secret_key": secret}
 
@@ -157,7 +160,7 @@ def replay_deliveries(session: Session, caller: Caller, id: UUID, body: Body) ->
         since=body["since"],
         until=body.get("until"),
         types=body.get("types"),
-        only_failed=body.get("only_failed", False),
+        only_failed=body["only_failed"],
     )
     return {"replayed": count}
 

@@ -1,25 +1,16 @@
 """What endpoints and deliveries look like outside."""
 
-from datetime import datetime
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
-from rules.clock import iso
 from rules.events import public_id
+from schemas.fields import Moment, Resource, Stamped
 
 
-class Moment(fields.Field[datetime]):
-    """A moment in ISO 8601 UTC, or null."""
-
-    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else iso(value)
-
-
-class Endpoint(Schema):
+class Endpoint(Stamped):
     """A webhook endpoint without its secret."""
 
-    id = fields.UUID()
     name = fields.String()
     description = fields.String()
     url = fields.String()
@@ -27,18 +18,15 @@ class Endpoint(Schema):
     is_active = fields.Boolean()
     is_verified = fields.Boolean()
     livemode = fields.Boolean()
-    created_at = Moment()
-    updated_at = Moment()
     last_triggered_at = Moment()
     failure_count = fields.Integer()
     disabled_reason = fields.String(allow_none=True)
     pending_delivery_count = fields.Integer()
 
 
-class Delivery(Schema):
+class Delivery(Resource):
     """One event's way to one endpoint."""
 
-    id = fields.UUID()
     event_id = fields.Function(lambda delivery: public_id(delivery.event_id))
     event_type = fields.String()
     status = fields.String()

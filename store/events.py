@@ -9,8 +9,11 @@ from sqlalchemy import BigInteger, ForeignKey, Index, insert, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from rules.caller import Caller
 from rules.clock import now
-from store.base import Base, Owned
+from rules.pages import Page
+from store import pages
+from store.base import Base, Owned, visible
 from store.ids import new_id
 
 
@@ -93,6 +96,29 @@ def write(session: Session) -> None:
         )
     if recorded or session.info.pop("outbox", False):
         session.execute(text("NOTIFY outbox"))
+
+
+def listing(
+    session: Session,
+    caller: Caller,
+    *,
+    type: str | None,
+    after: int | None,
+    since: datetime | None,
+    cursor: str | None,
+    page_size: int,
+) -> Page:
+    """Load one page of the caller's events in their order."""
+    statement = visible(caller, Event)
+    if type is not None:
+        statement = statement.where(Event.type == type)
+    if after is not None:
+        statement = statement.where(Event.sequence > after)
+    if since is not None:
+        statement = statement.where(Event.created_at >= since)
+    return pages.page(
+        session, statement, Event.sequence, cursor=cursor, page_size=page_size, descending=False
+    )
 
 
 def _take(session: Session, organisation_id: UUID, *, livemode: bool, count: int) -> int:

@@ -75,11 +75,14 @@ class Delivery(Base, Owned):
     last_error: Mapped[str | None]
 
 
-def listing(session: Session, caller: Caller, *, cursor: str | None, page_size: int) -> Page:
+def listing(
+    session: Session, caller: Caller, *, updated_after: datetime | None, cursor: str | None, page_size: int
+) -> Page:
     """Load one page of the caller's endpoints, newest first."""
-    return pages.page(
-        session, visible(caller, WebhookEndpoint), WebhookEndpoint.id, cursor=cursor, page_size=page_size
-    )
+    statement = visible(caller, WebhookEndpoint)
+    if updated_after is not None:
+        statement = statement.where(WebhookEndpoint.updated_at > updated_after)
+    return pages.page(session, statement, WebhookEndpoint.id, cursor=cursor, page_size=page_size)
 
 
 def get(session: Session, caller: Caller, id: UUID, *, lock: bool = False) -> WebhookEndpoint:
