@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, select, text, update
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
@@ -178,6 +178,11 @@ def remove(session: Session, invitation: Invitation) -> None:
     session.delete(invitation)
     session.flush()
     _count(session, invitation.assessment_id, -1)
+
+
+def next_due(session: Session) -> datetime | None:
+    """Return when the next invitation that nobody has started expires."""
+    return session.scalar(select(func.min(Invitation.expires_at)).where(Invitation.status == "pending"))
 
 
 def expire_due(session: Session, limit: int, show: Callable[[Any], dict[str, Any]]) -> int:

@@ -256,6 +256,13 @@ def report(session: Session, sitting: Sitting, violation_type: str, case_order: 
     return violation
 
 
+def next_due(session: Session) -> datetime | None:
+    """Return when the time of the next running session is up."""
+    return session.scalar(
+        select(func.min(CandidateSession.deadline_at)).where(CandidateSession.completed_at.is_(None))
+    )
+
+
 def due(session: Session, limit: int) -> list[CandidateSession]:
     """Claim running sessions whose time is up, oldest deadline first; whatever somebody else holds is left alone."""
     return list(

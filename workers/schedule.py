@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+import schemas.invitations
+import schemas.sessions
 import store
 from rules.clock import now
-from store import retention
+from store import idempotency, invitations, retention, sessions
 
 log = logging.getLogger("hiring.schedule")
 
@@ -27,14 +29,31 @@ class Kind:
     run_batch: Callable[[Session], int]  # do what is due, up to a batch; return how much
 
 
+def expire_invitations(session: Session) -> int:
+    """Expire what nobody started in time."""
+    return invitations.expire_due(session, BATCH, schemas.invitations.event)
+
+
+def finish_sessions(session: Session) -> int:
+    """Complete sessions whose time is up, as their candidate would have."""
+    due = sessions.due(session, BATCH)
+    moment = sessions.moment(session)
+    for one in due:
+        sessions.finish(session, one, moment, schemas.sessions.event)
+    return len(due)
+
+
 KINDS = (
-    Kind("event retention", retention.events_due, lambda session: retention.delete_events(session, BATCH)),
+    Kind("invitations", invitations.next_due, expire_invitations),
+    Kind("sessions", sessions.next_due, finish_sessions),
+    Kind("events", retention.events_due, lambda session: retention.delete_events(session, BATCH)),
+    Kind("deliveries", retention.deliveries_due, lambda session: retention.delete_deliveries(session, BATCH)),
+    Kind("outbox", retention.outbox_due, lambda session: retention.delete_outbox(session, BATCH)),
     Kind(
-        "delivery retention",
-        retention.deliveries_due,
-        lambda session: retention.delete_deliveries(session, BATCH),
+        "idempotent answers",
+        idempotency.answers_due,
+        lambda session: idempotency.delete_answers(session, BATCH),
     ),
-    Kind("outbox retention", retention.outbox_due, lambda session: retention.delete_outbox(session, BATCH)),
 )
 
 

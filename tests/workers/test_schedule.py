@@ -1,4 +1,5 @@
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -107,3 +108,63 @@ def test_a_kind_that_fails_does_not_stop_the_others(wired):
 def test_what_another_schedule_has_in_hand_is_left_to_it(wired):
     kind = Kind("test", lambda session: now(), lambda session: 0)
     assert schedule.turn(kind, threading.Event()) > now() - timedelta(seconds=1)
+
+
+# --- What becomes due in the main journey
+
+
+def schedules(names, count=4):
+    """Run schedules side by side until nothing is due."""
+    kinds = [kind for kind in schedule.KINDS if kind.name in names]
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(lambda _: [schedule.turn(kind, threading.Event()) for kind in kinds], range(count)))
+
+
+def told(tenant, type):
+    return tenant.live.get("/events/", params={"type": type}).json()["results"]
+
+
+def test_an_invitation_that_nobody_started_in_time_expires_once(tenant):
+    made = tenant.live.invitation(tenant.live.assessment()["slug"])
+    schedules({"invitations"})
+    assert told(tenant, "invitation.expired") == []
+    with store.transaction() as session:
+        session.execute(
+            text("UPDATE invitations SET expires_at = now() - interval '1 second' WHERE token = :token"),
+            {"token": made["invite_token"]},
+        )
+    schedules({"invitations"})
+    assert tenant.live.get(f"/invites/{made['invite_token']}/").json()["status"] == "expired"
+    (event,) = told(tenant, "invitation.expired")
+    assert event["data"]["invite_token"] == made["invite_token"]
+
+
+def test_a_session_whose_time_is_up_is_completed_once_and_asks_for_its_grades(tenant):
+    slug = tenant.live.assessment(cases=1, time_limit_minutes=30)["slug"]
+    token = tenant.live.invitation(slug)["invite_token"]
+    started = tenant.http.post(f"/api/v1/candidate/invites/{token}/start/")
+    assert started.status_code == 200, started.text
+    schedules({"sessions"})
+    assert told(tenant, "assessment.completed") == []
+    with store.transaction() as session:
+        session.execute(
+            text(
+                "UPDATE sessions SET deadline_at = now() - interval '1 second', started_at = now() - interval '1 hour'"
+                " WHERE invitation_id = (SELECT id FROM invitations WHERE token = :token)"
+            ),
+            {"token": token},
+        )
+    schedules({"sessions"})
+    assert len(told(tenant, "assessment.completed")) == 1
+    assert tenant.live.get(f"/invites/{token}/").json()["status"] == "completed"
+    session_id = told(tenant, "assessment.completed")[0]["data"]["session_id"]
+    with store.transaction() as session:
+        jobs = session.scalars(select(OutboxItem).where(OutboxItem.job == "grade")).all()
+    assert len([one for one in jobs if one.arguments["session_id"] == session_id]) == 1
+
+
+def test_the_schedule_wakes_for_what_is_due_next(tenant):
+    tenant.live.invitation(tenant.live.assessment()["slug"])
+    (kind,) = (kind for kind in schedule.KINDS if kind.name == "invitations")
+    moment = schedule.turn(kind, threading.Event())
+    assert now() < moment <= now() + timedelta(days=7)
