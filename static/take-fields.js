@@ -162,7 +162,7 @@ function said(result) {
   if (!result.ok) return result.kind === "refused" ? result.message : "The code could not be run just now. Please try again in a moment.";
   if (!result.body.available) return "Code in this language cannot be run here. Your answer is saved and will be read by a person.";
   const passed = result.body.results.filter((one) => one.passed).length;
-  return `${passed} of ${result.body.results.length} visible tests passed. More tests run after you submit.`;
+  return `${passed} of ${result.body.results.length} visible tests passed. More tests may run after you submit.`;
 }
 
 function shown(one, number) {

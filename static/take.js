@@ -11,12 +11,13 @@ const { token, session: first } = JSON.parse(document.getElementById("state").te
 const api = connect(token);
 const byId = (id) => document.getElementById(id);
 
+const LOCAL_TIME = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+
 const SAVE_STATES = {
   idle: "",
   saving: "Saving…",
   saved: "Saved",
   offline: "Offline – kept on this device",
-  problem: "Not saved – please check your answer",
 };
 
 if (first.status === "started") work(first, pageLoad());
@@ -24,6 +25,8 @@ else offerStart();
 
 function offerStart() {
   const button = byId("start");
+  const [until] = document.getElementsByTagName("time");
+  until.textContent = new Date(until.dateTime).toLocaleString("en-GB", LOCAL_TIME);
   button.disabled = false;
   button.addEventListener("click", async () => {
     button.disabled = true;
@@ -70,8 +73,7 @@ function work(session, moments) {
     clock,
     toAnswer: (id, value) => toAnswer(caseOf(id), value),
     onChange: (id) => {
-      if (id === current?.assessment_case_id) view?.set(valueOf(current));
-      mark(caseOf(id));
+      if (id === current?.assessment_case_id) view.set(valueOf(current));
     },
     onState: showState,
     onClosed: refresh,
@@ -106,14 +108,19 @@ function work(session, moments) {
     target.focus();
   });
 
+  function isAnswered(one) {
+    const record = answers.get(one.assessment_case_id);
+    return Boolean(record) && !isEmpty(record.value) && !record.refused;
+  }
+
   function mark(one) {
     const button = buttons[one.case_order - 1];
-    const { value, refused } = answers.get(one.assessment_case_id);
-    const answered = !isEmpty(value);
+    const { refused } = answers.get(one.assessment_case_id);
+    const answered = isAnswered(one);
     button.dataset.answered = answered;
+    button.dataset.problem = Boolean(refused);
     button.lastChild.textContent = refused ? " (needs a look)" : answered ? " (answered)" : " (not answered)";
-    const count = cases.filter((each) => !isEmpty(answers.get(each.assessment_case_id)?.value ?? null)).length;
-    byId("progress").textContent = `${count} of ${cases.length} answered`;
+    byId("progress").textContent = `${cases.filter(isAnswered).length} of ${cases.length} answered`;
   }
 
   function goTo(order, { focus = true } = {}) {
@@ -121,10 +128,7 @@ function work(session, moments) {
     current = cases[Math.min(Math.max(order, 1), cases.length) - 1];
     const id = current.assessment_case_id;
     view = showCase(byId("case"), current, cases.length, valueOf(current), {
-      onInput: (value) => {
-        answers.edit(id, value);
-        mark(caseOf(id));
-      },
+      onInput: (value) => answers.edit(id, value),
       onRun: (code) => api.run(id, code),
     });
     showFault();
@@ -146,8 +150,10 @@ function work(session, moments) {
   // --- Saving
 
   function showState(state) {
-    byId("save-state").textContent = SAVE_STATES[state];
+    const refused = cases.filter((one) => answers.get(one.assessment_case_id).refused).map((one) => one.case_order);
+    byId("save-state").textContent = state === "problem" ? `Case ${refused.join(", ")} not saved – please check it` : SAVE_STATES[state];
     byId("save-state").dataset.state = state;
+    cases.forEach(mark);
     showFault();
     // Told aloud only when it matters: not with every pause in typing.
     if (state === "offline" && shownState !== "offline") byId("announce").textContent = "You are offline. Your answers are kept on this device.";
@@ -158,9 +164,7 @@ function work(session, moments) {
   }
 
   function showFault() {
-    if (!current) return;
-    view?.fault(answers.get(current.assessment_case_id).refused);
-    mark(current);
+    if (current) view.fault(answers.get(current.assessment_case_id).refused);
   }
 
   // Ask the server how things stand: after being away, when another tab or device was at work, at the end.
@@ -225,10 +229,10 @@ function work(session, moments) {
   byId("open-review").addEventListener("click", () => review.open());
 
   byId("intro")?.remove();
+  byId("brand-title").hidden = false;
   byId("workspace").hidden = false;
   byId("status-bar").hidden = false;
   answers.load(cases);
-  cases.forEach(mark);
   if (cases.length) goTo(Number(/^#case-(\d+)$/.exec(location.hash)?.[1] ?? 1), { focus: first.status === "pending" });
   watch({ rules: session.assessment.rules, organisation: session.organisation.name, api, currentOrder: () => current?.case_order, isOver: () => isOver });
   clock.run(session.deadline_at);
