@@ -10,11 +10,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import DateTime, ForeignKey, Index, Numeric, UniqueConstraint, func, insert, select, text
+from sqlalchemy import ForeignKey, Index, Numeric, UniqueConstraint, func, insert, select, text, update
 from sqlalchemy.orm import Mapped, Session, contains_eager, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
 
-import rules.grading
 import rules.sessions
 from rules.errors import NotFound
 from rules.moves import take
@@ -175,25 +174,15 @@ def start(session: Session, sitting: Sitting, show: Show) -> None:
     session.add(candidate_session)
     invitation.status, invitation.started_at = move.target, sitting.moment
     if not assessment.cases_locked:
-        # Whoever changes the cases holds this row, so what is read next stands.
-        session.execute(select(Assessment.id).where(Assessment.id == assessment.id).with_for_update())
-        assessment.cases_locked = True
+        # Whoever changes the cases holds this row, so what is read next stands. No edit: updated_at stays.
+        session.execute(
+            update(Assessment)
+            .where(Assessment.id == assessment.id)
+            .values(cases_locked=True, updated_at=Assessment.updated_at)
+        )
     session.flush()
-    rows = [
-        {
-            "id": new_id(),
-            "created_at": sitting.moment,
-            "updated_at": sitting.moment,
-            "session_id": candidate_session.id,
-            "assessment_case_id": drawn.id,
-            "case_order": number,
-            "weight": drawn.place.weight,
-            "content": snapshots.content(drawn),
-            "time_spent_seconds": 0,
-            "max_score": rules.grading.maximum(drawn.case.points, drawn.place.weight),
-        }
-        for number, drawn in enumerate(snapshots.draw(session, assessment, seed=str(invitation.id)), start=1)
-    ]
+    drawn = snapshots.draw(session, assessment, seed=str(invitation.id))
+    rows = snapshots.rows(drawn, session_id=candidate_session.id, moment=sitting.moment)
     if rows:
         session.execute(insert(SessionCase).values(rows))
     sitting.session = candidate_session
@@ -283,6 +272,22 @@ def due(session: Session, limit: int) -> list[CandidateSession]:
     )
 
 
+def next_due(session: Session) -> datetime | None:
+    """Return the earliest deadline of a running session."""
+    return session.scalar(
+        select(func.min(CandidateSession.deadline_at)).where(CandidateSession.completed_at.is_(None))
+    )
+
+
+def finish_due(session: Session, limit: int, show: Show) -> int:
+    """Finish running sessions whose time is up, each at its deadline; return how many there were."""
+    found = due(session, limit)
+    for one in found:
+        assert one.deadline_at is not None
+        finish(session, one, one.deadline_at, show)
+    return len(found)
+
+
 def finish(session: Session, candidate_session: CandidateSession, moment: datetime, show: Show) -> None:
     """Complete a locked session, at its deadline where that has passed; tell, and ask for the grades."""
     invitation = candidate_session.invitation
@@ -294,8 +299,3 @@ def finish(session: Session, candidate_session: CandidateSession, moment: dateti
     candidate_session.time_spent_seconds = int((ended_at - candidate_session.started_at).total_seconds())
     events.record(session, str(move.event), candidate_session, show(candidate_session))
     outbox.add(session, "grade", session_id=str(candidate_session.id))
-
-
-def moment(session: Session) -> datetime:
-    """Read the database's clock."""
-    return session.scalars(select(func.clock_timestamp(type_=DateTime(timezone=True)))).one()

@@ -1,15 +1,18 @@
 """The cases a candidate gets: drawn from the assessment's, and copied as they stand at the start."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+import rules.grading
 import rules.sessions
 from store.assessments import Assessment, AssessmentCase
 from store.cases import Case
+from store.ids import new_id
 
 COPIED = (
     "title",
@@ -60,6 +63,25 @@ def draw(session: Session, assessment: Assessment, *, seed: str) -> list[Drawn]:
     return rules.sessions.draw(
         everything, size=assessment.assignment_size, strategy=assessment.shuffle_strategy, seed=seed
     )
+
+
+def rows(drawn: list[Drawn], *, session_id: UUID, moment: datetime) -> list[dict[str, Any]]:
+    """Return the session's cases, in the candidate's order, as rows to insert."""
+    return [
+        {
+            "id": new_id(),
+            "created_at": moment,
+            "updated_at": moment,
+            "session_id": session_id,
+            "assessment_case_id": one.id,
+            "case_order": number,
+            "weight": one.place.weight,
+            "content": content(one),
+            "time_spent_seconds": 0,
+            "max_score": rules.grading.maximum(one.case.points, one.place.weight),
+        }
+        for number, one in enumerate(drawn, start=1)
+    ]
 
 
 def content(drawn: Drawn) -> dict[str, Any]:

@@ -43,12 +43,9 @@ def look(invited):
         return store.sessions.look(session, invited.token, show)
 
 
-def finish_due(limit=10):
+def finish_due():
     with store.transaction() as session:
-        found = store.sessions.due(session, limit)
-        for one in found:
-            store.sessions.finish(session, one, store.sessions.moment(session), show)
-        return [one.id for one in found]
+        return store.sessions.finish_due(session, 10, show)
 
 
 def test_an_unknown_token_is_nobody():
@@ -226,10 +223,13 @@ def test_the_schedule_claims_only_sessions_whose_time_is_up():
     over.ends_in(-5)
     handed_in.ends_in(-5)
     look(handed_in)
-    finished = finish_due()
-    assert over.session().id in finished
-    assert not {running.session().id, endless.session().id, handed_in.session().id} & set(finished)
+    with store.transaction() as session:
+        assert store.sessions.next_due(session) <= over.session().deadline_at
+    assert finish_due() >= 1
     assert over.session().completed_at == over.session().deadline_at
+    assert over.invitation().status == handed_in.invitation().status == "completed"
+    assert running.invitation().status == endless.invitation().status == "started"
+    assert len(handed_in.events("assessment.completed")) == 1
 
 
 def test_two_schedules_never_claim_the_same_session():
@@ -253,7 +253,10 @@ def test_a_held_invitation_is_left_to_whoever_holds_it():
             .where(store.sessions.Invitation.token == invited.token)
             .with_for_update()
         )
-        assert invited.session().id not in finish_due()
+        finish_due()
+        assert invited.invitation().status == "started"
+    finish_due()
+    assert invited.invitation().status == "completed"
 
 
 def test_violations_are_counted_and_enough_of_them_ask_for_a_review():
