@@ -10,7 +10,18 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, Numeric, UniqueConstraint, func, insert, select, text, update
+from sqlalchemy import (
+    DateTime,
+    ForeignKey,
+    Index,
+    Numeric,
+    UniqueConstraint,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.orm import Mapped, Session, contains_eager, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
 
@@ -272,22 +283,6 @@ def due(session: Session, limit: int) -> list[CandidateSession]:
     )
 
 
-def next_due(session: Session) -> datetime | None:
-    """Return the earliest deadline of a running session."""
-    return session.scalar(
-        select(func.min(CandidateSession.deadline_at)).where(CandidateSession.completed_at.is_(None))
-    )
-
-
-def finish_due(session: Session, limit: int, show: Show) -> int:
-    """Finish running sessions whose time is up, each at its deadline; return how many there were."""
-    found = due(session, limit)
-    for one in found:
-        assert one.deadline_at is not None
-        finish(session, one, one.deadline_at, show)
-    return len(found)
-
-
 def finish(session: Session, candidate_session: CandidateSession, moment: datetime, show: Show) -> None:
     """Complete a locked session, at its deadline where that has passed; tell, and ask for the grades."""
     invitation = candidate_session.invitation
@@ -299,3 +294,8 @@ def finish(session: Session, candidate_session: CandidateSession, moment: dateti
     candidate_session.time_spent_seconds = int((ended_at - candidate_session.started_at).total_seconds())
     events.record(session, str(move.event), candidate_session, show(candidate_session))
     outbox.add(session, "grade", session_id=str(candidate_session.id))
+
+
+def moment(session: Session) -> datetime:
+    """Read the database's clock."""
+    return session.scalars(select(func.clock_timestamp(type_=DateTime(timezone=True)))).one()
