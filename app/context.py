@@ -24,6 +24,15 @@ class Request:
     headers: dict[str, str] = field(default_factory=dict)  # to add to a successful answer
 
 
+@dataclass(slots=True)
+class Answer:
+    """What goes out of a JSON operation."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
 def of(scope: Scope) -> Request:
     """Return the request's record."""
     request: Request = scope["extensions"]["hiring"]

@@ -15,6 +15,7 @@ from app import limits, refusals, wiring
 from app.limits import Limits
 from app.operations import TagResolver
 from app.paths import Entrance, Paths, Tree
+from app.plan import FastPath
 from app.security import ScopedBearer
 from app.settings import ROOT, Settings
 from app.validation import Validation
@@ -43,9 +44,10 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
             tree.add(base + template, methods)
         app.add_api(spec, base_path=base, resolver=TagResolver(spec), name=path.stem)
     app.app.add_url_rule("/static/reference/<path:name>", "reference", _reference_file)
-    app.add_middleware(
-        Entrance, MiddlewarePosition.BEFORE_EXCEPTION, trusted_proxies=settings.trusted_proxies
-    )
+    outermost = MiddlewarePosition.BEFORE_EXCEPTION
+    app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies)
+    if settings.fast_path:
+        app.add_middleware(FastPath, outermost, threads=settings.threads)
     app.add_middleware(Paths, MiddlewarePosition.BEFORE_ROUTING, tree=tree)
     for kind in (Refusal, connexion.ProblemException, HTTPException, Exception):
         app.add_error_handler(kind, refusals.answer)

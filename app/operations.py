@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,6 +14,7 @@ from sqlalchemy.orm import Session
 
 import store
 from app import bodies, context
+from app.context import Answer
 from rules import links, plans
 from rules.caller import Caller
 from rules.pages import Page
@@ -51,15 +51,6 @@ class TagResolver(Resolver):  # type: ignore[misc]
             )
             self.bound[operation_id] = Operation(function, method, definition)
         return self.bound[operation_id]
-
-
-@dataclass(slots=True)
-class Answer:
-    """What goes out of a JSON operation."""
-
-    status: int
-    body: bytes
-    headers: dict[str, str] = field(default_factory=dict)
 
 
 class Operation:

@@ -91,6 +91,8 @@ class Tree:
 
     def find(self, path: str) -> tuple[str, set[str]] | None:
         """Return the documented path and its methods; None for a path that nobody wrote down."""
+        if "\x00" in path or "//" in path:
+            return None
         node = self.root
         for segment in path.strip("/").split("/"):
             child = node.get(segment) if segment != "{}" else None
@@ -114,7 +116,7 @@ class Paths:
         if scope["type"] != "http" or scope["path"].startswith("/static/"):
             return await self.app(scope, receive, send)
         path, method = scope["path"], scope["method"]
-        found = self.tree.find(path) if "\x00" not in path and "//" not in path else None
+        found = self.tree.find(path)
         if found is None:
             raise NotFound("There is no such path.")
         documented, methods = found

@@ -11,6 +11,7 @@ from connexion.lifecycle import ConnexionRequest, ConnexionResponse
 from starlette.exceptions import HTTPException
 
 from app import context
+from app.context import Answer
 from rules import errors
 from rules.errors import Refusal
 
@@ -50,7 +51,15 @@ def understand(fault: Exception) -> Refusal:
 
 
 def answer(request: ConnexionRequest, fault: Exception) -> ConnexionResponse:
-    """Answer one refusal or fault, and log it: refusals at info, faults at error with their traceback."""
+    """Answer one refusal or fault, as Connexion wants it."""
+    rendered = render(fault, request.scope["path"])
+    return ConnexionResponse(
+        status_code=rendered.status, mimetype="application/json", body=rendered.body, headers=rendered.headers
+    )
+
+
+def render(fault: Exception, path: str) -> Answer:
+    """Render one refusal or fault, and log it: refusals at info, faults at error with their traceback."""
     refusal = understand(fault)
     if refusal.status >= 500:
         log.error("%s", refusal.code, exc_info=fault)
@@ -67,12 +76,7 @@ def answer(request: ConnexionRequest, fault: Exception) -> ConnexionResponse:
     if refusal.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="api"'
     details["request_id"] = context.request_id.get()
-    return ConnexionResponse(
-        status_code=refusal.status,
-        mimetype="application/json",
-        body=orjson.dumps(envelope(refusal, details, path=request.scope["path"])),
-        headers=headers,
-    )
+    return Answer(refusal.status, orjson.dumps(envelope(refusal, details, path=path)), headers)
 
 
 def envelope(refusal: Refusal, details: dict[str, Any], *, path: str) -> dict[str, Any]:

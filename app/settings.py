@@ -26,7 +26,8 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed
     webhook_allow_private: bool = False
     candidate_limit: int = 600  # candidate requests per client address per minute
-    threads: int = 4  # request threads of one web process
+    threads: int = 8  # request threads of one web process
+    fast_path: bool = True  # serve ordinary requests without Connexion's chain (app/plan.py)
     log_level: str = "INFO"
 
 
@@ -46,6 +47,7 @@ def read(environ: Mapping[str, str] = os.environ) -> Settings:
         webhook_allow_private=environ.get("WEBHOOK_ALLOW_PRIVATE") == "1",
         candidate_limit=int(environ.get("CANDIDATE_LIMIT", Settings.candidate_limit)),
         threads=int(environ.get("WEB_THREADS", Settings.threads)),
+        fast_path=environ.get("FAST_PATH", "1") != "0",
         log_level=environ.get("LOG_LEVEL", Settings.log_level),
     )
 

@@ -78,6 +78,8 @@ class Schema:
     def faults(self, value: Any, prefix: str = "") -> list[Fault]:
         """Return everything that is wrong with a value."""
         try:
+            if self.validator.is_valid(value):
+                return []
             errors = list(self.validator.iter_errors(value))
         except ValueError:  # a number beyond what the validator can hold
             return [_fault(prefix, "Holds a number that is too large.")]
@@ -151,9 +153,30 @@ class Operation:
         self.required = body.get("required", False)
         self.bodies = {media: Schema(content["schema"]) for media, content in body.get("content", {}).items()}
 
-    def read_parameters(self, scope: context.Scope, faults: list[Fault]) -> dict[str, Any]:
+    async def receive(self, scope: context.Scope, receive: Any) -> bytes:
+        """Take in the body, no more of it than its media type may have."""
+        if not self.bodies:
+            return b""
+        media = bodies.media_type(Headers(scope=scope).get("content-type", ""))[0]
+        if media not in self.bodies:
+            raise UnsupportedMediaType(supported=list(self.bodies))
+        return await _receive(receive, scope, bodies.LARGEST[media])
+
+    def read(self, scope: context.Scope, path: dict[str, str], body: bytes) -> dict[str, Any]:
+        """Return the handler's arguments, or refuse with every fault of the request."""
+        faults: list[Fault] = []
+        arguments = self._read_parameters(scope, path, faults)
+        if self.bodies:
+            arguments["body"] = self._read_body(body, Headers(scope=scope).get("content-type", ""), faults)
+        if faults:
+            raise Invalid(fields=faults)
+        return arguments
+
+    def _read_parameters(
+        self, scope: context.Scope, path: dict[str, str], faults: list[Fault]
+    ) -> dict[str, Any]:
         """Read path, query and header parameters."""
-        given = {"path": {k: [v] for k, v in scope.get("path_params", {}).items()}, "query": {}, "header": {}}
+        given = {"path": {name: [value] for name, value in path.items()}, "query": {}, "header": {}}
         try:
             query = parse_qsl(
                 scope["query_string"].decode("ascii"),
@@ -192,7 +215,7 @@ class Operation:
         )
         return arguments
 
-    def read_body(self, body: bytes, content_type: str, faults: list[Fault]) -> dict[str, Any] | None:
+    def _read_body(self, body: bytes, content_type: str, faults: list[Fault]) -> dict[str, Any] | None:
         """Read and check the body; None where it has faults."""
         media, options = bodies.media_type(content_type)
         schema = self.bodies[media]
@@ -222,19 +245,8 @@ class Station:
 
     async def __call__(self, scope: context.Scope, receive: Any, send: Any) -> None:
         """Serve one request."""
-        faults: list[Fault] = []
-        arguments = self.operation.read_parameters(scope, faults)
-        if self.operation.bodies:
-            content_type = Headers(scope=scope).get("content-type", "")
-            media = bodies.media_type(content_type)[0]
-            if media not in self.operation.bodies:
-                raise UnsupportedMediaType(supported=list(self.operation.bodies))
-            arguments["body"] = self.operation.read_body(
-                await _receive(receive, scope, bodies.LARGEST[media]), content_type, faults
-            )
-        if faults:
-            raise Invalid(fields=faults)
-        context.of(scope).arguments = arguments
+        body = await self.operation.receive(scope, receive)
+        context.of(scope).arguments = self.operation.read(scope, scope.get("path_params", {}), body)
         # What was read is handed on as arguments; Connexion and Flask need not read it again.
         headers = [(name, value) for name, value in scope["headers"] if not name.startswith(b"content-")]
         await self.next_app(dict(scope, headers=headers, query_string=b""), _nothing, send)

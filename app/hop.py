@@ -1,0 +1,66 @@
+"""From the event loop to a few threads and back, many answers in one wake-up of the loop."""
+
+import asyncio
+import contextvars
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from rules.errors import Unavailable
+
+LONGEST_QUEUE = 1000
+
+
+class Hop:
+    """Threads that run synchronous work for an event loop.
+
+    An executor wakes the loop for every answer; here answers that are ready together share one wake-up.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self.started = False
+        self.work: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.done: deque[Any] = deque()
+        self.waking = False
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
+        """Have a function run by a thread, in a copy of this context; Unavailable when too much waits already."""
+        if not self.started:
+            self.started = True
+            for number in range(self.threads):
+                threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
+        if self.work.qsize() > LONGEST_QUEUE:
+            raise Unavailable
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self.work.put((loop, future, contextvars.copy_context(), function, arguments))
+        return future
+
+    def _serve(self) -> None:
+        while True:
+            loop, future, context, function, arguments = self.work.get()
+            result, raised = None, None
+            try:
+                result = context.run(function, *arguments)
+            except BaseException as fault:  # it is the caller's, whatever it is
+                raised = fault
+            self.done.append((future, result, raised))
+            if not self.waking:
+                self.waking = True
+                loop.call_soon_threadsafe(self._deliver)
+            # Nothing outlives its request.
+            loop = future = context = function = arguments = result = raised = None
+
+    def _deliver(self) -> None:
+        self.waking = False
+        while self.done:
+            future, result, fault = self.done.popleft()
+            if future.done():
+                continue  # the client has gone
+            if fault is None:
+                future.set_result(result)
+            else:
+                future.set_exception(fault)
