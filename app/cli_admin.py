@@ -155,7 +155,8 @@ COMMANDS: tuple[click.Command, ...] = (orgs, keys, members)
 @contextmanager
 def _transaction(data: Path) -> Iterator["Session"]:
     """Open one transaction on the instance's database, brought to the newest schema when it is embedded."""
-    from app.instance import instance, wanted  # noqa: PLC0415 - `--help` needs none of it
+    from app import places, prepared  # noqa: PLC0415 - `--help` needs none of it
+    from app.instance import instance, wanted  # noqa: PLC0415
 
     with instance(data) as settings:
         from sqlalchemy.exc import OperationalError, ProgrammingError  # noqa: PLC0415
@@ -165,6 +166,7 @@ def _transaction(data: Path) -> Iterator["Session"]:
 
         if "postgres" in wanted():
             migrate.upgrade(settings.database_url)
+            prepared.forget(places.settle(data))
         engine.configure(settings.database_url, pool_size=1)
         try:
             with store.transaction() as session:

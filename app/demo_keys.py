@@ -1,13 +1,13 @@
 """The demo organisation's keys: shown at every start, so they are kept in the data folder."""
 
 import json
+from typing import TYPE_CHECKING
 
-from sqlalchemy.orm import Session
-
-import store
 from app import places
 from app.places import Places
-from store import engine, keys, migrate, organisations
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 SLUG = "demo"
 FILE = "demo.json"
@@ -15,6 +15,9 @@ FILE = "demo.json"
 
 def prepare(where: Places, database_url: str) -> dict[str, str]:
     """Bring the database up to date and return `organisation`, `live_key` and `test_key`, made once."""
+    import store  # noqa: PLC0415 - slow to load, and most starts need none of it
+    from store import engine, keys, migrate, organisations  # noqa: PLC0415
+
     migrate.upgrade(database_url)
     engine.configure(database_url, pool_size=1)
     try:
@@ -36,7 +39,9 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
         engine.engine().dispose()
 
 
-def _works(session: Session, key: str) -> bool:
+def _works(session: "Session", key: str) -> bool:
+    from store import keys  # noqa: PLC0415
+
     found = keys.find(session, key)
     return found is not None and found[0].revoked_at is None
 

@@ -15,7 +15,7 @@ from types import FrameType
 
 import click
 
-from app import announce, children, demo_keys, embedded, instance, places, settings
+from app import announce, children, demo_keys, embedded, instance, places, prepared, settings
 from app.children import Recipe
 from app.embedded import Servers
 from app.places import Places
@@ -62,7 +62,7 @@ def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: b
     servers.publish(base_url=base_url)
     made = instance.assemble(where, embedded.published(where))
     servers.publish(base_url=base_url, postgres=made.database_url, redis=made.redis_url)
-    demo = demo_keys.prepare(where, made.database_url)
+    demo = _demo(where, made.database_url)
     environ = os.environ | settings.environment(made)
     watched: list[Watched] = []
     try:
@@ -76,6 +76,18 @@ def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: b
             children.ask(one.process, one.recipe.stop)
         for one in watched:
             children.stop(one.process, one.recipe.stop, patience=PATIENCE)
+
+
+def _demo(where: Places, database_url: str) -> dict[str, str]:
+    """Return the demo keys of a database that is up to date, bringing it there when something has changed."""
+    embedded_database = "postgres" in instance.wanted()
+    kept = demo_keys.kept(where)
+    if kept and embedded_database and prepared.holds(where):
+        return kept
+    made = demo_keys.prepare(where, database_url)
+    if embedded_database:
+        prepared.note(where)
+    return made
 
 
 def _recipes(where: Places, listener: socket.socket, environ: dict[str, str]) -> list[Recipe]:

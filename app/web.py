@@ -4,9 +4,6 @@ import os
 import socket
 from typing import Any
 
-import uvicorn
-from uvicorn.supervisors import Multiprocess
-
 from app import settings as environment
 from app.settings import Settings
 from app.trouble import Trouble
@@ -40,6 +37,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(settings: Settings, listener: socket.socket, *, processes: int = 1) -> None:
     """Answer requests on a listening socket until SIGTERM; requests under way get five seconds to finish."""
+    import uvicorn  # noqa: PLC0415 - `up` only listens
+    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
+
     os.environ.update(environment.environment(settings))
     config = uvicorn.Config(
         "app.web:application",

@@ -169,3 +169,14 @@ def test_the_environment_decides_before_the_folder_does(folder: Path) -> None:
         with up(data, environ=given) as instance:
             assert instance.facts["base_url"] == "https://hiring.example"
             assert not (data / "postgres" / "PG_VERSION").exists()
+
+
+def test_a_revoked_demo_key_is_replaced_at_the_next_start(folder: Path) -> None:
+    data = ("--data", str(folder / "data"))
+    with up(folder / "data") as first:
+        pass
+    for key in facts("keys", "list", "--org", "demo", *data):
+        facts("keys", "revoke", key["id"], *data)
+    with up(folder / "data") as second:
+        assert second.facts["live_key"] != first.facts["live_key"]
+        assert status(second.facts["base_url"], second.facts["live_key"]) == 200
