@@ -54,6 +54,11 @@ KINDS = (
         idempotency.answers_due,
         lambda session: idempotency.delete_answers(session, BATCH),
     ),
+    Kind(
+        "idempotent answers",
+        idempotency.answers_due,
+        lambda session: idempotency.delete_answers(session, BATCH),
+    ),
 )
 
 
