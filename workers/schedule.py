@@ -54,11 +54,6 @@ KINDS = (
         idempotency.answers_due,
         lambda session: idempotency.delete_answers(session, BATCH),
     ),
-    Kind(
-        "idempotent answers",
-        idempotency.answers_due,
-        lambda session: idempotency.delete_answers(session, BATCH),
-    ),
 )
 
 
