@@ -79,8 +79,10 @@ class Operation:
         answer = self.run(context.of(scope), context.caller(scope))
         if isinstance(answer, flask.Response):
             return answer
-        kind = "application/json" if answer.body else None
-        return flask.Response(answer.body, answer.status, answer.headers, content_type=kind)
+        response = flask.Response(answer.body, answer.status, answer.headers, content_type="application/json")
+        if not answer.body:
+            del response.headers["Content-Type"]
+        return response
 
     def run(self, request: context.Request, caller: Caller | None) -> Answer | flask.Response:
         """Carry out one request; only what is no JSON comes back as a response of Flask's."""

@@ -144,9 +144,11 @@ class Operation:
     """One operation's request, compiled."""
 
     def __init__(self, operation: AbstractOperation) -> None:
+        # Connexion adds a path's own parameters again each time that it loads one of its operations.
+        distinct = {(one["in"], one["name"]): one for one in operation.parameters}.values()
         self.parameters = [
             (one["name"], one["in"], one.get("required", False), one["schema"], Schema(one["schema"]))
-            for one in operation.parameters
+            for one in distinct
         ]
         self.query = [name for name, where, *_ in self.parameters if where == "query"]
         body = operation.request_body or {}
