@@ -29,6 +29,7 @@ VOLATILE = [
     (re.compile(r"candidate-\d+@"), "<candidate>@"),
     (re.compile(r"Northwind \d+|northwind-\d+"), "<name>"),
     (re.compile(r'"(duration_ms|response_time_ms)":\d+'), r'"\1":0'),
+    (re.compile(r"198\.51\.100\.\d"), "<address>"),
     (re.compile(r"cursor=[\w-]+"), "cursor=<cursor>"),
 ]
 UNCOMPARED = {"x-request-id", "x-ratelimit-reset", "content-length", "date"}
