@@ -6,18 +6,32 @@ from functools import lru_cache
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+_MAPPED = 96  # bits of ::ffff:0:0
 
 
 @lru_cache(maxsize=1024)
 def networks(cidrs: tuple[str, ...]) -> tuple[Network, ...]:
     """Parse networks, or raise ValueError for one that is none."""
-    return tuple(ipaddress.ip_network(cidr, strict=False) for cidr in cidrs)
+    return tuple(_plain(ipaddress.ip_network(cidr, strict=False)) for cidr in cidrs)
+
+
+def _plain(network: Network) -> Network:
+    """Return the IPv4 network that an IPv6 network of mapped addresses means."""
+    mapped = getattr(network.network_address, "ipv4_mapped", None)
+    if mapped is None or network.prefixlen < _MAPPED:
+        return network
+    return ipaddress.ip_network(f"{mapped}/{network.prefixlen - _MAPPED}")
 
 
 def parse(text: str) -> Address | None:
-    """Read an address; an IPv4 address written as IPv6 is the IPv4 address it means."""
+    """Read an address, with a port or without; an IPv4 address written as IPv6 is the IPv4 address it means."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
     try:
-        address = ipaddress.ip_address(text.strip().strip("[]").split("%")[0])
+        address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address
@@ -35,8 +49,11 @@ def client(peer: str, forwarded_for: Iterable[str], trusted: Sequence[str]) -> s
     The header is read from its end: each proxy appends whom it was called by, so the first address that is
     not a trusted proxy's is the client, and what stands before that is the client's own invention.
     """
-    hops = [hop.strip() for line in forwarded_for for hop in line.split(",")]
-    current = peer
-    while hops and within(current, trusted):
-        current = hops.pop()
-    return str(parse(current) or current)
+    hops = [hop for line in forwarded_for for hop in line.split(",")]
+    current = parse(peer)
+    while hops and current and within(str(current), trusted):
+        reported = parse(hops.pop())
+        if reported is None:
+            break  # a proxy that does not say whom it serves stands for them
+        current = reported
+    return str(current or peer)

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -119,7 +120,7 @@ def read_multipart(body: bytes, options: dict[str, str]) -> list[tuple[str, str 
     except Exception:  # werkzeug answers a malformed body with several kinds of exception
         raise Unreadable("The multipart body is malformed or has too many or too large parts.") from None
     uploads = [
-        (name, Upload(file.filename or "", file.read(), file.content_type or ""))
+        (name or "", Upload(file.filename or "", file.read(), file.content_type or ""))
         for name, file in files.items(multi=True)
     ]
     return [*_texts(form.items(multi=True)), *uploads]
@@ -128,6 +129,8 @@ def read_multipart(body: bytes, options: dict[str, str]) -> list[tuple[str, str 
 def _texts(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, Any]]:
     kept = list(pairs)
     for name, text in kept:
+        if name is None:
+            raise Unreadable("A part of the multipart body has no name.")
         # Werkzeug puts U+FFFD where a part is not UTF-8.
         if not sound(name) or not sound(text) or "\ufffd" in text:
             raise Unreadable(f"The field {name!r} is not UTF-8 text.")
@@ -144,7 +147,7 @@ READERS: dict[str, Callable[[bytes, dict[str, str]], Any]] = {
 def media_type(header: str) -> tuple[str, dict[str, str]]:
     """Split a Content-Type into its type and its options; JSON where there is none."""
     name, options = parse_options_header(header)
-    return name.lower() or JSON, options
+    return name.lower() if header.strip() else JSON, options
 
 
 def assemble(pairs: list[tuple[str, Any]], schema: dict[str, Any]) -> dict[str, Any]:
@@ -171,20 +174,22 @@ def _value(values: list[Any], schema: dict[str, Any]) -> Any:
 
 def read_text(text: Any, schema: dict[str, Any]) -> Any:
     """Read one text as its schema's type has it."""
-    kind = schema.get("type")
-    if not isinstance(text, str) or kind in (None, "string"):
+    if not isinstance(text, str):
         return text
     if text == "" and schema.get("nullable"):
         return None
     try:
-        return _TEXTS[kind](text)
+        return _TEXTS[schema["type"]](text)
     except (ValueError, KeyError):
         return text
 
 
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
+_NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
+# A text that does not look like its type stays as it is.
 _TEXTS: dict[str, Callable[[str], Any]] = {
-    "integer": lambda text: int(text) if len(text) < 20 and text.isascii() and "_" not in text else text,
-    "number": lambda text: _finite(text) if text.isascii() and "_" not in text else text,
+    "integer": lambda text: int(text) if _INTEGER.fullmatch(text) else text,
+    "number": lambda text: _finite(text) if _NUMBER.fullmatch(text) else text,
     "boolean": lambda text: {"true": True, "false": False, "1": True, "0": False}[text.lower()],
     "array": lambda text: read_json(text.encode(), {}),
     "object": lambda text: read_json(text.encode(), {}),

@@ -14,12 +14,14 @@ from app.context import request_id
 _SECRETS = re.compile(r"(ct_(?:live|test)_|whsec_|[Bb]earer )[A-Za-z0-9+/=_-]+")
 # What follows these in a path is a candidate's credential.
 _TOKENS = re.compile(r"(/(?:take|offer|interview|invites|offers|interviews)/)[A-Za-z0-9_-]{24,}")
+# Where the database explains a fault, it quotes the row.
+_ROWS = re.compile(r"(DETAIL: )(?:(?!\\n|\n).)*")
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "taskName", "asctime", "color_message"}
 
 
 def redact(text: str) -> str:
     """Blank out what must not be read in a log."""
-    return _TOKENS.sub(r"\1…", _SECRETS.sub(r"\1…", text))
+    return _ROWS.sub(r"\1…", _TOKENS.sub(r"\1…", _SECRETS.sub(r"\1…", text)))
 
 
 class _Lines(logging.Formatter):

@@ -23,6 +23,9 @@ Send = Callable[[Any], Awaitable[None]]
 App = Callable[[context.Scope, Receive, Send], Awaitable[None]]
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+STATIC = "/static/"
+# No path of ours holds these, and the routers further in read some of them as the end of a path.
+_STRANGE = re.compile(r"[\x00-\x1f\x7f]|//")
 
 
 class Entrance:
@@ -89,10 +92,16 @@ class Tree:
             node = node.setdefault("{}" if segment.startswith("{") else segment, {})
         node.setdefault(None, (path, set()))[1].update(m.upper() for m in methods if m.upper() in METHODS)  # type: ignore[call-overload]
 
+    def of(self, scope: context.Scope) -> tuple[str, set[str]] | None:
+        """Return a request's documented path and its methods; an encoded slash divides nothing."""
+        return None if b"%2f" in (scope.get("raw_path") or b"").lower() else self.find(scope["path"])
+
     def find(self, path: str) -> tuple[str, set[str]] | None:
         """Return the documented path and its methods; None for a path that nobody wrote down."""
-        if "\x00" in path or "//" in path:
+        if _STRANGE.search(path):
             return None
+        if path.startswith(STATIC):
+            return path, {"GET"}
         node = self.root
         for segment in path.strip("/").split("/"):
             child = node.get(segment) if segment != "{}" else None
@@ -113,10 +122,10 @@ class Paths:
 
     async def __call__(self, scope: context.Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["path"].startswith("/static/"):
+        if scope["type"] != "http":
             return await self.app(scope, receive, send)
         path, method = scope["path"], scope["method"]
-        found = self.tree.find(path)
+        found = self.tree.of(scope)
         if found is None:
             raise NotFound("There is no such path.")
         documented, methods = found

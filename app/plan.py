@@ -84,7 +84,7 @@ class FastPath(SpecMiddleware):  # type: ignore[misc]
 
     async def __call__(self, scope: context.Scope, receive: Any, send: Any) -> None:
         """Serve one request."""
-        found = self.tree.find(scope["path"]) if scope["type"] == "http" else None
+        found = self.tree.of(scope) if scope["type"] == "http" else None
         plan = self.plans.get((scope["method"], found[0])) if found else None
         if plan is None:
             await self.app(scope, receive, send)

@@ -7,6 +7,7 @@ which builds its validators anew on every request and stops at the first fault.
 import copy
 import difflib
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -20,6 +21,8 @@ from app import bodies, context, formats
 from rules.errors import BodyTooLarge, Invalid, UnsupportedMediaType
 
 Fault = dict[str, str]
+MOST_FAULTS = 1000  # more than that nobody reads, and an answer has its bounds too
+LONGEST_NAME = 200
 
 
 def _draft4(schema: Any) -> Any:
@@ -77,35 +80,53 @@ class Schema:
 
     def faults(self, value: Any, prefix: str = "") -> list[Fault]:
         """Return everything that is wrong with a value."""
+        if files := _files(value):
+            return self._misplaced(files) or self.faults(value | dict.fromkeys(files, ""), prefix)
         try:
             if self.validator.is_valid(value):
                 return []
-            errors = list(self.validator.iter_errors(value))
+            errors = list(islice(self.validator.iter_errors(value), MOST_FAULTS))
         except ValueError:  # a number beyond what the validator can hold
             return [_fault(prefix, "Holds a number that is too large.")]
-        return [fault for error in errors for fault in self._describe(error, prefix)]
+        return [fault for error in errors for fault in self._describe(error, prefix)][:MOST_FAULTS]
+
+    def _misplaced(self, files: list[str]) -> list[Fault]:
+        properties = self.schema.get("properties", {})
+        texts = [name for name in files if name in properties and properties[name].get("format") != "binary"]
+        return [_fault(_step(name), "Must not be a file.") for name in texts]
 
     def _describe(self, error: Any, prefix: str) -> list[Fault]:
         kind = error.kind.as_dict()
-        at = prefix + "".join(
-            f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in error.instance_path
-        )
+        at = prefix + "".join(_step(name) for name in error.instance_path)
         if error.kind.name == "required":
             return [_fault(f"{at}/{kind['property']}", "This field is required.")]
         if error.kind.name == "additionalProperties":
             known = self._known(list(error.schema_path))
-            return [_fault(f"{at}/{name}", unknown(name, known)) for name in kind["unexpected"]]
+            return [_fault(at + _step(name), unknown(name, known)) for name in kind["unexpected"][:MOST_FAULTS]]
+        if error.kind.name in ("oneOfNotValid", "oneOfMultipleValid"):
+            names = [name for form in self._node(list(error.schema_path))["oneOf"] for name in form["required"]]
+            return [_fault(at, f"Exactly one of {', '.join(names)} is required.")]
         return [_fault(at, _say(error.kind))]
 
     def _known(self, path: list[Any]) -> list[str]:
+        return list(self._node(path).get("properties", {}))
+
+    def _node(self, path: list[Any]) -> dict[str, Any]:
         node: Any = self.schema
         for step in path[:-1]:
             node = node[step]
-        return list(node.get("properties", {}))
+        return dict(node)
 
     def finish(self, value: Any) -> Any:
         """Fill in the document's defaults and turn formats into typed values."""
         return _finish(value, self.schema)
+
+
+def _files(value: Any) -> list[str]:
+    """List the fields that hold a file, which the validator does not know."""
+    if not isinstance(value, dict):
+        return []
+    return [name for name, one in value.items() if isinstance(one, bodies.Upload)]
 
 
 def _say(kind: Any) -> str:
@@ -113,6 +134,11 @@ def _say(kind: Any) -> str:
         return _say(kind.context[0][0].kind)
     say = _MESSAGES.get(kind.name)
     return say(kind.as_dict()) if say else "Does not fit any of the forms this field may take."
+
+
+def _step(name: str | int) -> str:
+    """Write one step of a JSON pointer; a name of any length came from the client."""
+    return "/" + str(name)[:LONGEST_NAME].replace("~", "~0").replace("/", "~1")
 
 
 def _fault(pointer: str, message: str) -> Fault:
@@ -159,9 +185,12 @@ class Operation:
         """Take in the body, no more of it than its media type may have."""
         if not self.bodies:
             return b""
-        media = bodies.media_type(Headers(scope=scope).get("content-type", ""))[0]
+        headers = Headers(scope=scope)
+        media = bodies.media_type(headers.get("content-type", ""))[0]
         if media not in self.bodies:
             raise UnsupportedMediaType(supported=list(self.bodies))
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            raise UnsupportedMediaType("Compressed bodies are not taken; send it as it is.")
         return await _receive(receive, scope, bodies.LARGEST[media])
 
     def read(self, scope: context.Scope, path: dict[str, str], body: bytes) -> dict[str, Any]:
@@ -211,7 +240,7 @@ class Operation:
             if not found:
                 arguments[name] = compiled.finish(value)
         faults.extend(
-            _fault(f"/query/{name}", unknown(name, self.query).replace("field", "parameter"))
+            _fault("/query" + _step(name), unknown(name, self.query).replace("field", "parameter"))
             for name in given["query"]
             if name not in self.query
         )
@@ -262,6 +291,8 @@ async def _receive(receive: Any, scope: context.Scope, largest: int) -> bytes:
     more = True
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Invalid("The body ended before its time.")
         read += message.get("body", b"")
         more = message.get("more_body", False)
         if len(read) > largest:

@@ -20,6 +20,7 @@ def configure(database_url: str, *, pool_size: int = 8) -> None:
         max_overflow=4,
         pool_timeout=10,
         pool_pre_ping=False,
+        hide_parameters=True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
         connect_args={"connect_timeout": 5},
     )
 

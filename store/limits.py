@@ -25,7 +25,7 @@ for i, key in ipairs(KEYS) do
   end
   local used = redis.call('LLEN', key)
   room[#room + 1] = {used, oldest and (tonumber(oldest) + window) or (now + window)}
-  if used >= limit then refused = i end
+  if used >= limit and (refused == 0 or room[i][2] > room[refused][2]) then refused = i end
 end
 if refused == 0 then
   for i, key in ipairs(KEYS) do

@@ -19,7 +19,7 @@ Column = InstrumentedAttribute[Any]
 
 
 def _integer(value: Any) -> int:
-    if not isinstance(value, int) or abs(value) >= 1 << 63:
+    if type(value) is not int or abs(value) >= 1 << 63:
         raise ValueError(value)
     return value
 
@@ -80,7 +80,7 @@ def decode(cursor: str, keys: Sequence[Column]) -> tuple[bool, list[Any]]:
         if direction not in ("n", "p"):
             raise ValueError(direction)
         read = [_READ[key.type.python_type](value) for key, value in zip(keys, values, strict=True)]
-    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, binascii.Error):
         raise Invalid.at(
             "/query/cursor", "Not a cursor of this list; take it from `next` or `previous`."
         ) from None

@@ -1,13 +1,32 @@
-"""Folders for instances."""
+"""Folders for instances, and a client for requests without number."""
 
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
+from app import limits
 from app.places import POINTER
+from rules.plans import EXTRA_CAPS, PLANS
+from tests.api import Api, tenant
+
+ENDLESS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def client(http: TestClient) -> Iterator[Api]:
+    """A client that asks for anything and believes nothing, without limits to how often."""
+    limits.configure(ENDLESS)
+    with pytest.MonkeyPatch.context() as patch:
+        for cap in EXTRA_CAPS:
+            patch.setitem(EXTRA_CAPS, cap, ENDLESS)
+        patch.setitem(PLANS, "enterprise", replace(PLANS["enterprise"], reads=ENDLESS, writes=ENDLESS))
+        yield Api(http, tenant(http, "enterprise").live.key, base="", checked=False)
+    limits.configure(600)
 
 
 @pytest.fixture

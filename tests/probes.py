@@ -1,0 +1,67 @@
+"""Requests made from the documents: for every operation one that would be fine, to spoil in one way at a time."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from tests.documents import Documented, operations
+
+EVERY = [*operations("openapi").values(), *operations("candidate").values()]
+WITH_BODY = [one for one in EVERY if "requestBody" in one.definition]
+# Pages are for people: what they refuse is a page too.
+WITH_ENVELOPE = [one for one in EVERY if one.definition["tags"] != ["pages"]]
+JSON = "application/json"
+
+
+def path(operation: Documented, **replaced: str) -> str:
+    """The operation's path with the document's own examples for parameters, which nothing has."""
+    names = {one["name"]: str(one.get("example", "nothing")) for one in parameters(operation, "path")}
+    return operation.path.format(**names | replaced)
+
+
+def parameters(operation: Documented, where: str) -> list[dict[str, Any]]:
+    return [one for one in operation.parameters if one["in"] == where]
+
+
+def body_schema(operation: Documented) -> dict[str, Any]:
+    content = operation.definition["requestBody"]["content"]
+    return dict(content[JSON]["schema"])
+
+
+def examples(operation: Documented) -> list[Any]:
+    content = operation.definition["requestBody"]["content"][JSON]
+    return [example["value"] for example in content.get("examples", {}).values()]
+
+
+def properties(schema: dict[str, Any], *kinds: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The properties of these types (a decimal is a number)."""
+    for name, one in schema.get("properties", {}).items():
+        kind = "number" if one.get("format") == "decimal" else one.get("type")
+        if kind in kinds:
+            yield name, one
+
+
+def refusal(
+    response: httpx.Response, status: int | tuple[int, ...], code: str | None = None
+) -> dict[str, Any]:
+    """The error of a refusal that has the contract's envelope."""
+    statuses = (status,) if isinstance(status, int) else status
+    about = f"{response.request.method} {response.request.url!s:.200}: {response.status_code} {response.text:.500}"
+    assert response.status_code in statuses, about
+    assert response.headers["content-type"] == JSON, about
+    assert not response.history
+    error = response.json()["error"]
+    assert set(error) == {"code", "message", "details"}, about
+    assert error["message"]
+    assert error["details"]["request_id"] == response.headers["X-Request-Id"]
+    assert code is None or error["code"] == code, about
+    return dict(error)
+
+
+def faults(response: httpx.Response) -> dict[str, str]:
+    """What a 400 finds fault with, by place."""
+    fields = refusal(response, 400, "VALIDATION_ERROR")["details"]["fields"]
+    assert fields
+    assert all(set(one) == {"pointer", "message"} and one["message"] for one in fields)
+    return {one["pointer"]: one["message"] for one in fields}

@@ -1,0 +1,78 @@
+"""Values that fit a schema of the documents, for property tests."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+Strategy = st.SearchStrategy[Any]
+# What can be stored and sent: no NUL, no half of a surrogate pair; U+FFFD is what a broken part turns into.
+TEXT = st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufffd")
+
+
+def values(schema: dict[str, Any]) -> Strategy:
+    """Values that fit a schema."""
+    if schema.get("nullable"):
+        return st.none() | values({name: one for name, one in schema.items() if name != "nullable"})
+    if "enum" in schema:
+        return st.sampled_from([one for one in schema["enum"] if one is not None])
+    kind = schema.get("type")
+    return KINDS[kind](schema) if kind else st.one_of([values(one) for one in schema["anyOf"]])
+
+
+def _string(schema: dict[str, Any]) -> Strategy:
+    if schema.get("format") == "uuid":
+        return st.uuids().map(str)
+    if schema.get("format") == "email" or any(
+        one.get("format") == "email" for one in schema.get("anyOf", [])
+    ):
+        return st.sampled_from(["ada@example.com", "Grace.Hopper+1@example.org"])
+    if schema.get("format") == "uri":
+        return st.sampled_from(["https://example.com/hook", "https://example.org/a?b=c"])
+    if schema.get("format") == "date-time":
+        return st.sampled_from(["2026-11-21T10:00:00Z", "2026-11-21T10:00:00.5+02:00"])
+    pattern = schema.get("pattern", "")
+    if r"\d" in pattern:
+        return st.decimals(0, 1000, places=2).map(str)
+    text = st.text(TEXT, min_size=schema.get("minLength", 0), max_size=min(schema.get("maxLength", 50), 50))
+    return text.map(lambda one: f"x{one}"[: schema.get("maxLength", 50)]) if pattern else text
+
+
+def _object(schema: dict[str, Any]) -> Strategy:
+    required = set(schema.get("required", ()))
+    if "oneOf" in schema:
+        return _one_of(schema)
+    known = {name: values(one) for name, one in schema.get("properties", {}).items()}
+    return st.fixed_dictionaries(
+        {name: one for name, one in known.items() if name in required},
+        optional={name: one for name, one in known.items() if name not in required},
+    )
+
+
+def _one_of(schema: dict[str, Any]) -> Strategy:
+    """Objects that must have exactly one of several fields."""
+    names = [one["required"][0] for one in schema["oneOf"]]
+    plain = {key: one for key, one in schema.items() if key != "oneOf"}
+    forms = []
+    for name in names:
+        left = {key: one for key, one in schema["properties"].items() if key == name or key not in names}
+        forms.append(values(plain | {"required": [name], "properties": left}))
+    return st.one_of(forms)
+
+
+def _number(schema: dict[str, Any]) -> Strategy:
+    low, high = schema.get("minimum", -1e6), schema.get("maximum", 1e6)
+    return st.floats(low, high).map(lambda one: min(max(round(one, 3), low), high))
+
+
+KINDS = {
+    "string": _string,
+    "integer": lambda schema: st.integers(schema.get("minimum", 0), schema.get("maximum", 1000)),
+    "number": _number,
+    "boolean": lambda schema: st.booleans(),
+    "array": lambda schema: st.lists(
+        values(schema["items"]),
+        min_size=schema.get("minItems", 0),
+        max_size=min(schema.get("maxItems", 3), 3),
+    ),
+    "object": _object,
+}
