@@ -45,7 +45,7 @@ def _object(schema: dict[str, Any]) -> Strategy:
     return st.fixed_dictionaries(
         {name: one for name, one in known.items() if name in required},
         optional={name: one for name, one in known.items() if name not in required},
-    )
+    ).filter(lambda made: len(made) >= schema.get("minProperties", 0))
 
 
 def _one_of(schema: dict[str, Any]) -> Strategy:
