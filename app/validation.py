@@ -102,9 +102,13 @@ class Schema:
             return [_fault(f"{at}/{kind['property']}", "This field is required.")]
         if error.kind.name == "additionalProperties":
             known = self._known(list(error.schema_path))
-            return [_fault(at + _step(name), unknown(name, known)) for name in kind["unexpected"][:MOST_FAULTS]]
+            return [
+                _fault(at + _step(name), unknown(name, known)) for name in kind["unexpected"][:MOST_FAULTS]
+            ]
         if error.kind.name in ("oneOfNotValid", "oneOfMultipleValid"):
-            names = [name for form in self._node(list(error.schema_path))["oneOf"] for name in form["required"]]
+            names = [
+                name for form in self._node(list(error.schema_path))["oneOf"] for name in form["required"]
+            ]
             return [_fault(at, f"Exactly one of {', '.join(names)} is required.")]
         return [_fault(at, _say(error.kind))]
 

@@ -50,6 +50,7 @@ def send(
     *headers: tuple[str, str],
     body: Iterable[bytes] = (),
     ends: bool = True,
+    peer: str = "192.0.2.1",
 ) -> Wire:
     """Make one request of the application; the target's path arrives decoded, as servers do it."""
     raw_path, _, query = target.partition("?")
@@ -58,7 +59,7 @@ def send(
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
         "path": unquote(raw_path), "raw_path": raw_path.encode(), "query_string": query.encode(), "root_path": "",
         "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers],
-        "client": ("192.0.2.1", 4711), "server": ("testserver", 80), "state": {},
+        "client": (peer, 4711), "server": ("testserver", 80), "state": {},
     }  # fmt: skip
     assert http.portal
     http.portal.call(http.app, scope, wire.receive, wire.send)
