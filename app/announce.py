@@ -7,7 +7,6 @@ import textwrap
 import click
 
 from app.places import Places
-from app.settings import ROOT
 
 
 def ready(where: Places, base_url: str, demo: dict[str, str], *, as_json: bool) -> None:
@@ -19,7 +18,7 @@ def ready(where: Places, base_url: str, demo: dict[str, str], *, as_json: bool) 
         return
     facts = {
         "API": f"{base_url}/api/v1/public/",
-        "Contract": str(ROOT / "spec" / "openapi.yaml"),
+        "Docs": f"{base_url}/docs/",
         "Organisation": f"{demo['organisation']} (growth plan)",
         "Live key": demo["live_key"],
         "Test key": demo["test_key"],
