@@ -46,18 +46,24 @@ async def check_host(host: str, port: int, *, allow_private: bool, seconds: floa
 
 
 async def connect(
-    host: str, port: int, *, tls: ssl.SSLContext | None, allow_private: bool
+    host: str, port: int, *, tls: ssl.SSLContext | None, allow_private: bool, seconds: float
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect to the first of a host's addresses that answers, once all have been checked.
 
     TLS is spoken with the name, not the address. Raises AddressRefusedError or OSError.
     """
     failure: OSError = socket.gaierror(f"the name {host} has no address")
-    for address in await resolve(host, port, allow_private=allow_private):
+    end = asyncio.get_running_loop().time() + seconds
+    async with asyncio.timeout_at(end):
+        addresses = await resolve(host, port, allow_private=allow_private)
+    for place, address in enumerate(addresses):
+        now = asyncio.get_running_loop().time()
+        share = (end - now) / (len(addresses) - place)  # one that is silent leaves time for the others
         try:
-            return await asyncio.open_connection(
-                address, port, ssl=tls, server_hostname=host if tls else None, limit=LIMIT
-            )
+            async with asyncio.timeout(share):
+                return await asyncio.open_connection(
+                    address, port, ssl=tls, server_hostname=host if tls else None, limit=LIMIT
+                )
         except ssl.SSLError:
             raise  # the host was reached: what it says of itself will not change at another address
         except OSError as error:

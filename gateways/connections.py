@@ -114,10 +114,12 @@ class Connections:
             connection.drop()
 
     async def _make(self, origin: Origin, seconds: float) -> Connection:
-        async with asyncio.timeout(seconds):
-            tls = self._tls if origin.tls else None
-            streams = await connect(origin.host, origin.port, tls=tls, allow_private=self._allow_private)
-        return Connection(*streams)
+        tls = self._tls if origin.tls else None
+        return Connection(
+            *await connect(
+                origin.host, origin.port, tls=tls, allow_private=self._allow_private, seconds=seconds
+            )
+        )
 
     def _take(self, origin: Origin) -> Connection | None:
         self._sweep()

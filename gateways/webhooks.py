@@ -131,8 +131,7 @@ class _Answer:
         return Outcome(
             status_code=self.head.status,
             response_time_ms=self.milliseconds,
-            # PostgreSQL keeps no NUL in text.
-            body=self.body.decode(errors="replace").replace("\x00", "\ufffd"),
+            body=self.body.decode(errors="replace"),
             retry_after=self.head.headers.get("retry-after", "")[:100] or None,
         )
 

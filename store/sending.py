@@ -210,8 +210,8 @@ def _result(attempt: Attempt, verdict: retries.Verdict) -> dict[str, Any]:
         "delivered_at": iso(attempt.moment) if verdict.status == "delivered" else None,
         "response_status_code": outcome.status_code,
         "response_time_ms": outcome.response_time_ms,
-        "response_body": outcome.body if outcome.status_code is not None else None,
-        "last_error": verdict.error,
+        "response_body": _plain(outcome.body) if outcome.status_code is not None else None,
+        "last_error": verdict.error and _plain(verdict.error),
     }
 
 
@@ -220,3 +220,8 @@ def release(session: Session, ids: Sequence[UUID]) -> None:
     session.execute(
         update(Delivery).where(Delivery.id.in_(ids), Delivery.status == "pending").values(lease_until=None)
     )
+
+
+def _plain(text: str) -> str:
+    """Return what PostgreSQL keeps: no NUL, no half of a character."""
+    return text.encode(errors="replace").decode().replace("\x00", "\ufffd")

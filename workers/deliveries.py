@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
+import sqlalchemy.exc
 import uvloop
 
 import store
@@ -27,6 +28,8 @@ from store import sending
 from store.sending import Attempt, Claimed
 
 log = logging.getLogger("hiring.deliveries")
+
+OUTAGES = (sqlalchemy.exc.OperationalError, sqlalchemy.exc.InterfaceError, sqlalchemy.exc.TimeoutError)
 
 SLOTS = 256  # deliveries under way in this process
 SHARE, FAILING_SHARE = 32, 4  # of them for one endpoint, and for one that fails
@@ -174,23 +177,24 @@ class Sender:
                 self._results.task_done()
 
     async def _settle(self, batch: list[Attempt]) -> None:
-        def settle() -> list[tuple[UUID, str]]:
-            with store.transaction() as session:
-                return sending.settle(session, batch)
-
+        """Write results down, however long the database is away; one that cannot be written spoils no other."""
         while True:
             try:
-                for endpoint_id, reason in await self._in_thread(settle):
+                for endpoint_id, reason in await self._in_thread(lambda: _settle(batch)):
                     log.warning(
                         "A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id}
                     )
-            except Exception:
-                log.exception("Results of deliveries could not be written.")
+                return
+            except OUTAGES as fault:
+                log.warning("Results of deliveries could not be written; trying again: %s", fault)
                 if self._stopping:
                     return  # they are sent again when their leases are over
                 await asyncio.sleep(POLL_SECONDS)
-            else:
-                return
+            except Exception:
+                log.exception("Results of deliveries could not be written.")
+                break
+        for one in batch if len(batch) > 1 else ():
+            await self._settle([one])
 
     async def _wind_up(self) -> None:
         tasks = dict(self._under_way)
@@ -210,3 +214,8 @@ class Sender:
 
     async def _in_thread(self, function: Callable[[], Result]) -> Result:
         return await self._loop.run_in_executor(self._database, function)
+
+
+def _settle(batch: list[Attempt]) -> list[tuple[UUID, str]]:
+    with store.transaction() as session:
+        return sending.settle(session, batch)

@@ -60,8 +60,11 @@ class Relay:
                     while not self._stopping.is_set():
                         if not self.turn() and wait(POLL_SECONDS):
                             self._ring()  # it may have rung for a delivery that is due again
-            except OUTAGES:
-                log.warning("The database cannot be reached; trying again.", exc_info=True)
+            except OUTAGES as fault:
+                log.warning("The database cannot be reached; trying again: %s", fault)
+                self._stopping.wait(POLL_SECONDS)
+            except Exception:  # a fault of ours must not end the relay of a process that seems to live
+                log.exception("The relay failed; trying again.")
                 self._stopping.wait(POLL_SECONDS)
 
     def turn(self) -> bool:

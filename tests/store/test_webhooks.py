@@ -299,6 +299,14 @@ def test_success_settles_a_delivery_and_the_endpoints_record(caller):
     assert endpoint.updated_at == before
 
 
+def test_an_answer_that_no_text_column_takes_is_kept_all_the_same(caller):
+    id, _ = new_endpoint(caller)
+    happen(caller, "job.created")
+    fan_out()
+    settle(claim(id), Outcome(200, 1, "a\x00b\udcff"))
+    assert deliveries_of(id)[0].response_body == "a\ufffdb?"
+
+
 def test_a_failure_waits_for_its_next_attempt(caller):
     id, _ = new_endpoint(caller)
     happen(caller, "job.created")
