@@ -109,6 +109,15 @@ def take(session: Session, id: UUID, due_at: datetime, *, lease: timedelta) -> O
     )
 
 
+def renew(session: Session, id: UUID, *, lease: timedelta) -> None:
+    """Go on with a piece of work."""
+    session.execute(
+        update(OutboxItem)
+        .where(OutboxItem.id == id, OutboxItem.finished_at.is_(None))
+        .values(due_at=now() + lease)
+    )
+
+
 def finish(session: Session, id: UUID, *, error: str | None = None) -> None:
     """Note that a piece of work is done, or given up with an error."""
     session.execute(update(OutboxItem).where(OutboxItem.id == id).values(finished_at=now(), last_error=error))

@@ -10,6 +10,7 @@ import dramatiq
 import store
 from store import outbox
 from store.outbox import Handed
+from workers import leases
 from workers.jobs import JOBS, wait
 
 log = logging.getLogger("hiring.work")
@@ -43,11 +44,12 @@ def work(id: str, due_at: str) -> None:
         job = JOBS.get(item.job) if item else None
         if item is None or job is None:
             return  # a job of a newer version waits for a worker that knows it
-        taken = outbox.take(session, item.id, datetime.fromisoformat(due_at), lease=job.lease)
+        taken = outbox.take(session, item.id, datetime.fromisoformat(due_at), lease=leases.LEASE)
     if taken is None:
         return
     try:
-        job.run(taken.id, taken.arguments)
+        with leases.kept(taken.id, longest=job.longest):
+            job.run(taken.id, taken.arguments)
     except Exception as fault:
         log.exception("The job %s failed.", taken.job, extra={"item": id, "attempts": taken.attempts})
         _failed(taken, fault, given_up=job.attempts is not None and taken.attempts >= job.attempts)

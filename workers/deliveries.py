@@ -17,7 +17,6 @@ from typing import TypeVar
 from uuid import UUID
 
 import sqlalchemy.exc
-import uvloop
 
 import store
 from gateways import webhooks
@@ -47,7 +46,7 @@ class Sender:
     """Sends deliveries until it is stopped."""
 
     def __init__(self) -> None:
-        self._loop = uvloop.new_event_loop()
+        self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()
         self._stopping = False

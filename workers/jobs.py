@@ -14,13 +14,13 @@ class Job:
     """How one kind of work is done."""
 
     run: Callable[[UUID, dict[str, Any]], None]  # the item's id and arguments; outside any transaction
-    lease: timedelta  # longer than the work ever takes: then it is taken for dead and begun again
+    longest: timedelta  # longer than the work ever takes: then it hangs, and is begun again elsewhere
     attempts: int | None = None  # given up after so many; None: never
 
 
 JOBS: dict[str, Job] = {
-    "mail": Job(mail.send, lease=timedelta(minutes=2), attempts=20),
-    "grade": Job(grading.grade, lease=timedelta(minutes=15)),
+    "mail": Job(mail.send, longest=timedelta(minutes=2), attempts=20),
+    "grade": Job(grading.grade, longest=timedelta(minutes=15)),
 }
 
 SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(hours=1)

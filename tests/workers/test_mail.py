@@ -9,7 +9,7 @@ from store import outbox
 from store.ids import new_id
 from store.outbox import OutboxItem
 from tests.hooks import wired
-from workers import actors, mail
+from workers import actors, leases, mail
 
 __all__ = ["wired"]
 
@@ -84,7 +84,7 @@ def asked(wired, **changes):
     with store.transaction() as session:
         outbox.add(session, "mail", **(INVITATION | changes))
     with store.transaction() as session:
-        return outbox.hand_over(session, lease=actors.JOBS["mail"].lease, limit=1_000)[-1]
+        return outbox.hand_over(session, lease=leases.LEASE, limit=1_000)[-1]
 
 
 def item(id):
@@ -122,6 +122,6 @@ def test_a_job_nobody_knows_here_waits(wired):
     with store.transaction() as session:
         outbox.add(session, "brew", cups=2)
     with store.transaction() as session:
-        handed = outbox.hand_over(session, lease=actors.JOBS["mail"].lease, limit=1_000)[-1]
+        handed = outbox.hand_over(session, lease=leases.LEASE, limit=1_000)[-1]
     actors.work(str(handed.id), handed.due_at.isoformat())
     assert (item(handed.id).finished_at, item(handed.id).attempts) == (None, 0)

@@ -10,7 +10,7 @@ from app import processes
 from rules.clock import now
 from store import outbox
 from tests.hooks import wait_until, wired
-from workers import broker, jobs
+from workers import broker, jobs, leases
 from workers.actors import Actors
 from workers.outbox import Relay
 
@@ -61,6 +61,26 @@ def test_only_one_of_many_begins_a_piece_of_work():
 
     with ThreadPoolExecutor(8) as pool:
         assert len([one for one in pool.map(begin, range(16)) if one]) == 1
+
+
+def test_work_under_way_keeps_its_lease_and_a_dead_process_loses_it(monkeypatch):
+    monkeypatch.setattr(leases, "EVERY_SECONDS", 0.01)
+    add()
+    (handed,) = hand_over()
+    with store.transaction() as session:
+        begun = outbox.take(session, handed.id, handed.due_at, lease=leases.LEASE).due_at
+
+    def due_at():
+        with store.transaction() as session:
+            return outbox.find(session, handed.id).due_at
+
+    with leases.kept(handed.id, longest=timedelta(minutes=1)):
+        wait_until(lambda: due_at() > begun)
+    last = due_at()
+    assert last - now() <= leases.LEASE  # nobody renews it any more: by then it is due again
+    with leases.kept(handed.id, longest=timedelta(0)):  # it hangs
+        pass
+    assert due_at() == last
 
 
 def test_waits_double_up_to_an_hour():
