@@ -42,14 +42,25 @@ def fan_out():
             return
 
 
-def claim(endpoint_id, **changes):
+def alone(endpoint_id):
+    """Switch off what other tests have left, so that this endpoint's deliveries are all there is to claim."""
+    with store.transaction() as session:
+        session.execute(
+            update(WebhookEndpoint)
+            .where(WebhookEndpoint.id != endpoint_id, WebhookEndpoint.is_active)
+            .values(is_active=False)
+        )
+
+
+def take(**changes):
     arguments = {"limit": 100, "share": 100, "busy": {}, "failing": False, "lease": LEASE} | changes
     with store.transaction() as session:
-        # Endpoints of other tests are left out by giving this one all there is.
-        session.execute(
-            update(WebhookEndpoint).where(WebhookEndpoint.id != endpoint_id).values(is_active=False)
-        )
         return sending.claim(session, **arguments)
+
+
+def claim(endpoint_id, **changes):
+    alone(endpoint_id)
+    return take(**changes)
 
 
 def settle(claimed, outcome, moment=None):
@@ -274,9 +285,9 @@ def test_senders_at_once_claim_each_delivery_once(caller):
     id, _ = new_endpoint(caller)
     happen(caller, *["job.created"] * 60)
     fan_out()
-
+    alone(id)
     with ThreadPoolExecutor(6) as pool:
-        claimed = [one.id for batch in pool.map(lambda _: claim(id, limit=7), range(12)) for one in batch]
+        claimed = [one.id for batch in pool.map(lambda _: take(limit=7), range(12)) for one in batch]
     assert len(claimed) == len(set(claimed)) == 60
 
 
