@@ -36,7 +36,8 @@ class Claimed:
 
 
 # An endpoint's share is what it may have under way less what it has, so that one endpoint with a long queue,
-# or one that does not answer, leaves room for all others.
+# or one that does not answer, leaves room for all others. No more is locked than may be taken: others who claim
+# at the same moment skip what is locked.
 _CLAIM = text("""
     WITH due AS (
         SELECT delivery.id
@@ -49,7 +50,7 @@ _CLAIM = text("""
             WHERE endpoint_id = endpoint.id AND status = 'pending' AND next_attempt_at <= :moment
               AND (lease_until IS NULL OR lease_until <= :moment)
             ORDER BY next_attempt_at
-            LIMIT greatest(0, :share - coalesce(busy.count, 0))
+            LIMIT least(:limit, greatest(0, :share - coalesce(busy.count, 0)))
             FOR UPDATE SKIP LOCKED
         ) AS delivery
         WHERE endpoint.is_active AND endpoint.pending_delivery_count > 0
