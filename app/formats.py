@@ -12,6 +12,7 @@ from schemas import emails
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DECIMAL = re.compile(r"-?\d{1,18}(\.\d{1,9})?")
+PLACES = 9
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
@@ -38,10 +39,13 @@ def identifier(text: str) -> UUID:
 
 
 def decimal(value: str | float) -> Decimal:
-    """Read a decimal number."""
-    if isinstance(value, str) and not _DECIMAL.fullmatch(value):
-        raise ValueError(value)
-    return Decimal(str(value))
+    """Read a decimal number; what a float has beyond 9 fraction digits is rounded away."""
+    if isinstance(value, str):
+        if not _DECIMAL.fullmatch(value):
+            raise ValueError(value)
+        return Decimal(value)
+    number = Decimal(str(value))
+    return round(number, PLACES) if number.as_tuple().exponent < -PLACES else number  # type: ignore[operator]
 
 
 def uri(text: str) -> str:

@@ -39,7 +39,7 @@ def create_assessment(session: Session, caller: Caller, body: Body) -> Body:
     wanted = body.pop("cases")
     places = _find(session, caller, wanted)
     _check_room(session, caller)
-    rules.check_cases(caller.plan, len(places), locked=False)
+    rules.check_cases(caller.plan, len(places))
     assessment = assessments.create(session, caller, body)
     assessments.attach(session, assessment, places)
     return schemas.detail(assessment)
@@ -68,6 +68,7 @@ def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -
 def duplicate_assessment(session: Session, caller: Caller, slug: str, body: Body) -> Body:
     """Copy settings and cases into a new draft."""
     original = assessments.get(session, caller, slug)
+    rules.check_cases(caller.plan, original.case_count)
     settings = {name: getattr(original, name) for name in assessments.SETTINGS}
     rules.check_plan(caller.plan, settings)
     _check_room(session, caller)
@@ -97,10 +98,10 @@ def attach_cases(session: Session, caller: Caller, slug: str, body: Body) -> lis
     """Attach cases that are not attached yet."""
     wanted = body.get("cases", [body])
     assessment = assessments.get(session, caller, slug, for_update=True)
-    rules.check_cases(caller.plan, 0, locked=assessment.cases_locked)
     there = {row.case_id for row in assessments.attached(session, assessment)}
     places = [(case, place) for case, place in _find(session, caller, wanted) if case.id not in there]
-    rules.check_cases(caller.plan, len(there) + len(places), locked=False)
+    rules.check_unlocked(locked=assessment.cases_locked)
+    rules.check_cases(caller.plan, len(there) + len(places), used=len(there))
     return [schemas.attached_case(row) for row in assessments.attach(session, assessment, places)]
 
 
@@ -114,7 +115,7 @@ def remove_case(session: Session, caller: Caller, slug: str, assessment_case_id:
     """Take one case out."""
     assessment = assessments.get(session, caller, slug, for_update=True)
     row = assessments.get_attached(session, assessment, assessment_case_id)
-    rules.check_cases(caller.plan, 0, locked=assessment.cases_locked)
+    rules.check_unlocked(locked=assessment.cases_locked)
     assessments.detach(session, assessment, [row])
 
 
@@ -138,18 +139,21 @@ def _check_room(session: Session, caller: Caller) -> None:
 def _find(session: Session, caller: Caller, wanted: list[Body]) -> list[tuple[Case, Body]]:
     """Load the cases named, each once, or raise CaseNotFound for the first that is not there."""
     found = cases.find_all(session, caller, [one["case_id"] for one in wanted])
+    places: dict[UUID, tuple[Case, Body]] = {}
     for one in wanted:
         case = found.get(one["case_id"])
-        if case is None or one.get("source", case.source) != case.source:
+        if case is None or one["source"] != case.source:
             raise CaseNotFound(case_id=str(one["case_id"]))
-    return list({one["case_id"]: (found[one["case_id"]], one) for one in reversed(wanted)}.values())[::-1]
+        places.setdefault(case.id, (case, one))
+    return list(places.values())
 
 
 def _replace(
     session: Session, caller: Caller, assessment: Assessment, wanted: list[Body]
 ) -> list[AssessmentCase]:
     places = _find(session, caller, wanted)
-    rules.check_cases(caller.plan, len(places), locked=assessment.cases_locked)
+    rules.check_unlocked(locked=assessment.cases_locked)
+    rules.check_cases(caller.plan, len(places), used=assessment.case_count)
     assessments.detach(session, assessment, assessments.attached(session, assessment))
     assessments.attach(session, assessment, places)
     return assessments.attached(session, assessment)

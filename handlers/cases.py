@@ -39,7 +39,7 @@ def create_case(session: Session, caller: Caller, body: Body) -> Body:
 
 def update_case(session: Session, caller: Caller, id: UUID, body: Body) -> Body:
     """Change a case; what it becomes must still be one."""
-    case = cases.get(session, caller, id)
+    case = cases.get(session, caller, id, for_update=True)
     content = {name: getattr(case, name) for name in rules.CHECKED}
     rules.check({**content, **body})
     for name, value in body.items():

@@ -79,7 +79,7 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
     wanted, skipped = rules.sift(rows, known, emails.normal_or_none)
     granted, used = organisations.take_invites(session, caller, len(wanted))
     if caller.livemode and caller.plan.invites is not None:
-        rules.check_quota(caller.plan.invites, used, caller.plan.invites - used)
+        rules.check_quota(caller.plan.invites, used, max(0, caller.plan.invites - used))
     skipped += [{"email": row["email"], "reason": "quota_exhausted"} for row in wanted[granted:]]
     terms = _terms(body)
     made = invitations.create_all(session, caller, assessment, [row | terms for row in wanted[:granted]])
@@ -126,8 +126,8 @@ def review_result(session: Session, caller: Caller, token: str, body: Body) -> B
     result_rules.check_reviewable(invitation.status)
     sitting, asked, violations = results.get(session, invitation, for_update=True)
     for case, review in result_rules.match(asked, body["cases"]):
-        case.score, case.comment = review["score"], review["comment"]
-        case.status = grading.status_of(review["score"], case.max_score)
+        case.score, case.comment = grading.cents(review["score"]), review["comment"]
+        case.status = grading.status_of(case.score, case.max_score)
     results.settle(session, sitting, asked, session_schemas.outcome_event)
     return result_schemas.detail(sitting, asked, violations)
 

@@ -50,9 +50,13 @@ def check_pool(*, pool_mode: bool, assignment_size: int | None) -> None:
         raise Invalid.at("/assignment_size", "Pool mode needs the number of cases that each candidate gets.")
 
 
-def check_cases(plan: Plan, count: int, *, locked: bool) -> None:
-    """Refuse changes once a candidate has started, and more cases than the plan has."""
+def check_unlocked(*, locked: bool) -> None:
+    """Refuse to change the cases once a candidate has started."""
     if locked:
         raise CasesLocked
+
+
+def check_cases(plan: Plan, count: int, *, used: int = 0) -> None:
+    """Refuse to have more cases than the plan has; `used` is how many are attached now."""
     if count > plan.cases:
-        raise LimitReached(limit=plan.cases, used=count)
+        raise LimitReached(limit=plan.cases, used=used)

@@ -28,7 +28,7 @@ class Grade:
 
     def score(self, max_score: Decimal) -> Decimal | None:
         """Turn the share into points with 2 digits, or None while it is pending."""
-        return None if self.share is None else _cents(self.share * max_score)
+        return None if self.share is None else cents(self.share * max_score)
 
 
 PENDING = Grade(None)
@@ -67,7 +67,7 @@ def grade(content: Content, answer: object, passed_tests: Sequence[bool] | None 
 
 def maximum(points: int, weight: Decimal | int = 1) -> Decimal:
     """Say how many points a case can bring in one assessment."""
-    return _cents(points * Decimal(weight))
+    return cents(points * Decimal(weight))
 
 
 def status_of(score: Decimal, max_score: Decimal) -> str:
@@ -81,9 +81,9 @@ def total(cases: Iterable[Marked], passing_score: int | Decimal) -> Result:
     """Add up a session: percentage over the maximum, 0.00 where nothing can be earned."""
     marked = list(cases)
     scores = [case.score for case in marked]
-    score = _cents(sum((value for value in scores if value is not None), NONE))
-    max_score = _cents(sum((case.max_score for case in marked), NONE))
-    percentage = _cents(100 * score / max_score) if max_score else _cents(NONE)
+    score = cents(sum((value for value in scores if value is not None), NONE))
+    max_score = cents(sum((case.max_score for case in marked), NONE))
+    percentage = cents(100 * score / max_score) if max_score else cents(NONE)
     # The rounded figure decides, so that what is shown and what is decided never contradict each other.
     passed = None if None in scores else percentage >= passing_score
     return Result(score, max_score, percentage, passed)
@@ -160,5 +160,6 @@ def _decimal(value: object) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def _cents(value: Decimal) -> Decimal:
+def cents(value: Decimal) -> Decimal:
+    """Round points to the 2 digits in which they are kept and shown."""
     return value.quantize(CENT, ROUND_HALF_UP)

@@ -58,6 +58,7 @@ class Assessment(Base, Owned, Updated):
 
 
 NIL = UUID(int=0)
+LAST_PLACE = 32767
 
 # What a copy takes along.
 SETTINGS = (
@@ -171,7 +172,7 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Ass
 
 def _free_slug(session: Session, caller: Caller, title: str) -> str:
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80] or "assessment"
+    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80].rstrip("-") or "assessment"
     taken = set(
         session.scalars(
             select(Assessment.slug).where(
@@ -217,18 +218,20 @@ def attach(
     last = session.scalar(
         select(func.max(AssessmentCase.order)).where(AssessmentCase.assessment_id == assessment.id)
     )
-    following = count(0 if last is None else last + 1)
-    rows = [
-        AssessmentCase(
-            assessment_id=assessment.id,
-            case_id=case.id,
-            case=case,
-            order=place["order"] if place.get("order") is not None else min(next(following), 32767),
-            weight=Decimal(str(place.get("weight", 1))),
-            time_limit_minutes=place.get("time_limit_minutes"),
+    last, rows = -1 if last is None else last, []
+    for case, place in places:
+        order = place.get("order", min(last + 1, LAST_PLACE))
+        last = max(last, order)
+        rows.append(
+            AssessmentCase(
+                assessment_id=assessment.id,
+                case_id=case.id,
+                case=case,
+                order=order,
+                weight=Decimal(str(place.get("weight", 1))),
+                time_limit_minutes=place.get("time_limit_minutes"),
+            )
         )
-        for case, place in places
-    ]
     session.add_all(rows)
     assessment.case_count += len(rows)
     session.flush()

@@ -68,9 +68,10 @@ def own(caller: Caller) -> Select[Case]:
     )
 
 
-def get(session: Session, caller: Caller, id: UUID) -> Case:
+def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False) -> Case:
     """Load one of the caller's own cases, or raise NotFound."""
-    row = session.scalars(own(caller).where(Case.id == id)).first()
+    found = own(caller).where(Case.id == id)
+    row = session.scalars(found.with_for_update() if for_update else found).first()
     if row is None:
         raise NotFound("There is no such case.")
     return row
