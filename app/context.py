@@ -21,7 +21,7 @@ class Request:
     path: str
     query: str
     arguments: dict[str, Any] = field(default_factory=dict)
-    headers: dict[str, str] = field(default_factory=dict)  # to add to a successful answer
+    headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is
 
 
 @dataclass(slots=True)

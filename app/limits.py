@@ -41,15 +41,15 @@ def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | Non
 
 
 def count(request: context.Request, caller: Caller | None, *, reads: bool, cap: str | None) -> None:
-    """Count a request, or refuse it; a successful answer will carry where the limit stands."""
+    """Count a request, or refuse it; the answer will carry where the limit stands."""
     standing, wait = limits.take(applying(caller, request.address, reads=reads, cap=cap))
-    if wait is not None:
-        raise RateLimited(wait)
     request.headers |= {
         "X-RateLimit-Limit": str(standing.limit),
         "X-RateLimit-Remaining": str(standing.remaining),
         "X-RateLimit-Reset": str(standing.reset),
     }
+    if wait is not None:
+        raise RateLimited(wait)
 
 
 class _Operation:

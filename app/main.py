@@ -1,6 +1,7 @@
 """The web application, assembled."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import connexion
 import flask
@@ -45,7 +46,8 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         app.add_api(spec, base_path=base, resolver=TagResolver(spec), name=path.stem)
     app.app.add_url_rule("/static/reference/<path:name>", "reference", _reference_file)
     outermost = MiddlewarePosition.BEFORE_EXCEPTION
-    app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies)
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(settings.base_url))
+    app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies, origin=origin)
     if settings.fast_path:
         app.add_middleware(FastPath, outermost, threads=settings.threads)
     app.add_middleware(Paths, MiddlewarePosition.BEFORE_ROUTING, tree=tree)

@@ -29,10 +29,13 @@ _STRANGE = re.compile(r"[\x00-\x1f\x7f]|//")
 
 
 class Entrance:
-    """Give each request its id and address, and log how it ended."""
+    """Give each request its id and address, each answer what all answers carry, and log how it ended.
 
-    def __init__(self, app: App, *, trusted_proxies: tuple[str, ...]) -> None:
-        self.app, self.trusted_proxies = app, trusted_proxies
+    `origin` is our own: pages of other sites may not read answers, and are told so.
+    """
+
+    def __init__(self, app: App, *, trusted_proxies: tuple[str, ...], origin: str) -> None:
+        self.app, self.trusted_proxies, self.origin = app, trusted_proxies, origin
 
     async def __call__(self, scope: context.Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -54,7 +57,13 @@ class Entrance:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-Id"] = request.id
+                MutableHeaders(scope=message).update(
+                    {
+                        "X-Request-Id": request.id,
+                        "Access-Control-Allow-Origin": self.origin,
+                        **request.headers,
+                    }
+                )
             await send(message)
 
         try:

@@ -35,7 +35,7 @@ def _draft4(schema: Any) -> Any:
     if schema.get("nullable"):
         if isinstance(schema.get("type"), str):
             rewritten["type"] = [schema["type"], "null"]
-        if "enum" in schema:
+        if "enum" in schema and None not in schema["enum"]:
             rewritten["enum"] = [*schema["enum"], None]
         if "anyOf" in schema:
             rewritten["anyOf"] = [*rewritten["anyOf"], {"type": "null"}]

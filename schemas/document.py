@@ -53,7 +53,7 @@ def twin(document: dict[str, Any]) -> dict[str, Any]:
                     "required": True,
                     "content": {
                         "application/json": {
-                            "schema": {"$ref": f"#/components/schemas/{delivered['schema']}"},
+                            "schema": delivered["schema"],
                             "examples": {"delivery": {"value": delivered["example"]}},
                         }
                     },
@@ -76,7 +76,7 @@ def _modern(value: Any) -> Any:
     if value.get("nullable") is True:
         if isinstance(value.get("type"), str):
             written["type"] = [value["type"], "null"]
-        if "enum" in value:
+        if "enum" in value and None not in value["enum"]:
             written["enum"] = [*value["enum"], None]
         if "anyOf" in value:
             written["anyOf"] = [*written["anyOf"], {"type": "null"}]
