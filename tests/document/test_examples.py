@@ -1,0 +1,61 @@
+"""Every example of the documents is one that its schema accepts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from app.formats import CHECKS
+from app.validation import _draft4
+from tests.documents import documents
+
+
+def examples(node: Any, at: str) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Find what has a schema and examples of it: media types, parameters, headers, and schemas themselves."""
+    if isinstance(node, list):
+        for number, child in enumerate(node):
+            yield from examples(child, f"{at}/{number}")
+    if not isinstance(node, dict):
+        return
+    schema = node.get("schema") if isinstance(node.get("schema"), dict) else node
+    if "example" in node and ("type" in schema or "anyOf" in schema or "oneOf" in schema):
+        yield at, schema, node["example"]
+    if isinstance(node.get("schema"), dict) and isinstance(node.get("examples"), dict):
+        for name, example in node["examples"].items():
+            yield f"{at}/{name}", schema, example["value"]
+    for name, child in node.items():
+        if name not in ("example", "examples"):
+            yield from examples(child, f"{at}/{name}")
+
+
+EXAMPLES = {
+    f"{name}{at}": (schema, value)
+    for name, document in documents().items()
+    for at, schema, value in examples(document, "")
+}
+
+
+@pytest.mark.parametrize("at", sorted(EXAMPLES))
+def test_an_example_is_valid(at: str) -> None:
+    schema, value = EXAMPLES[at]
+    validator = jsonschema_rs.Draft4Validator(_draft4(schema), validate_formats=True, formats=CHECKS)
+    faults = [(fault.instance_path, fault.message) for fault in validator.iter_errors(value)]
+    assert not faults
+
+
+def test_every_body_and_every_answer_has_an_example() -> None:
+    bare = [
+        f"{name} {operation['operationId']} {place}"
+        for name, document in documents().items()
+        for item in document["paths"].values()
+        for operation in item.values()
+        if isinstance(operation, dict)
+        for place, described in [
+            ("body", operation.get("requestBody", {})),
+            *operation["responses"].items(),
+        ]
+        for media, content in described.get("content", {}).items()
+        if media == "application/json" and not content.get("examples")
+    ]
+    assert not bare
