@@ -32,7 +32,9 @@ def count(model):
 
 @pytest.fixture
 def kept(caller):
-    """One event with its delivery, one finished and one waiting piece of work."""
+    """One event with its delivery, one finished and one waiting piece of work, and nothing else."""
+    with store.transaction() as session:
+        session.execute(text("TRUNCATE invitations, events, deliveries, outbox CASCADE"))
     id, _ = new_endpoint(caller)
     happen(caller, "job.created")
     with store.transaction() as session:
