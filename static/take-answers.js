@@ -11,6 +11,8 @@ const SAME_DEVICE_MS = 30000; // a save of our own may reach the server this lon
 
 export const isEmpty = (value) => value === null || value === "" || (Array.isArray(value) && !value.length);
 
+const moment = (iso) => (iso ? Date.parse(iso) : 0);
+
 export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, onClosed }) {
   const prefix = `take:${token}:`;
   const kept = openStore();
@@ -27,14 +29,14 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
   function load(cases) {
     for (const one of cases) {
       const known = records.get(one.assessment_case_id) ?? read(one.assessment_case_id);
-      const savedAt = one.saved_at ? Date.parse(one.saved_at) : 0;
-      // What was typed here and not sent yet stays, unless another device has clearly saved later.
-      if (known && !known.saved && savedAt <= known.editedAt + SAME_DEVICE_MS) {
-        records.set(one.assessment_case_id, known);
-      } else if (!records.has(one.assessment_case_id) || one.saved_at !== known.savedAt) {
-        records.set(one.assessment_case_id, { value: one.answer, editedAt: savedAt, saved: true, savedAt: one.saved_at });
-        onChange(one.assessment_case_id);
-      }
+      const savedAt = moment(one.saved_at);
+      // What was typed here and not sent yet stays, unless another device has clearly saved later; and an answer that
+      // was on its way while we saved is older than what we have.
+      const keep = known && (known.saved ? savedAt <= moment(known.savedAt) : savedAt <= known.editedAt + SAME_DEVICE_MS);
+      const next = keep ? known : { value: one.answer, editedAt: savedAt, saved: true, savedAt: one.saved_at };
+      const isNews = records.has(one.assessment_case_id) && !keep;
+      records.set(one.assessment_case_id, next);
+      if (isNews) onChange(one.assessment_case_id);
     }
     if (unsaved().length) schedule(0);
     tell();
@@ -116,12 +118,13 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
     return false;
   }
 
-  // Send until nothing is left or the server cannot be reached.
+  // Send until nothing is left, or the server cannot be reached.
   async function settle() {
-    while (unsaved().length) {
-      if (!(await flush()) && failures) return false;
+    for (let turn = 0; turn < 3 && unsaved().length && !over; turn += 1) {
+      await flush();
+      if (failures) break;
     }
-    return true;
+    return over || !unsaved().length;
   }
 
   function tell() {

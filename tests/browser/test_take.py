@@ -198,6 +198,23 @@ def test_another_device_is_seen_when_the_page_comes_back_to_the_front(page, new_
     expect(page.locator("#answer")).to_have_value("from the phone")
 
 
+def test_an_answer_that_was_on_its_way_brings_no_older_text_back(page):
+    invited = invite(TEXT)
+    start(page, invited)
+    write(page, "first")
+    expect_saved(page)
+    stale = page.request.get(invited.url).json()
+    write(page, "first and second")
+    expect_saved(page)
+    page.route(f"**{invited.url}", lambda route: route.fulfill(json=stale))
+    with page.expect_response(f"**{invited.url}"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    write(page, page.locator("#answer").input_value() + " and third")
+    expect(page.locator("#answer")).to_have_value("first and second and third")
+    expect_saved(page)
+    assert invited.answers() == ["first and second and third"]
+
+
 def test_when_time_is_up_the_page_hands_in_what_was_typed(page):
     invited = invite(TEXT, NUMBER)
     start(page, invited)
