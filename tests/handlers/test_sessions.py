@@ -1,10 +1,13 @@
 import threading
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
 import gateways.sandbox
+import store
 from app.main import create_app
+from handlers.sessions import run_code
 from store import engine
 from store.ids import new_id
 from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, invite
@@ -353,8 +356,13 @@ def test_code_that_never_ends_leaves_room_for_saves(client, monkeypatch):
     monkeypatch.setattr(gateways.sandbox, "run", run)
     invited = started(client, CODE)
     url = f"{invited.url}answers/{invited.cases[0]}/run/"
+    arguments = {
+        "token": invited.token,
+        "assessment_case_id": UUID(invited.cases[0]),
+        "body": {"answer": "x"},
+    }
     threads = [
-        threading.Thread(target=client.post, args=(url,), kwargs={"json": {"answer": "x"}}) for _ in range(2)
+        threading.Thread(target=run_code, args=(store.transaction,), kwargs=arguments) for _ in range(2)
     ]
     for thread in threads:
         thread.start()
