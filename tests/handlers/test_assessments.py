@@ -63,14 +63,17 @@ def test_every_setting_is_kept(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize(("body", "pointer"), [
-    ({"title": ""}, "/title"), ({"title": "  "}, "/title"), ({"title": "x" * 201}, "/title"), ({"title": None}, "/title"),
+    ({"title": ""}, "/title"), ({"title": "  "}, "/title"), ({"title": "x" * 201}, "/title"), ({"title": None},
+    "/title"),
     ({"time_limit_minutes": 0}, "/time_limit_minutes"), ({"time_limit_minutes": 1441}, "/time_limit_minutes"),
     ({"passing_score": -1}, "/passing_score"), ({"passing_score": 101}, "/passing_score"),
     ({"violation_review_threshold": 0}, "/violation_review_threshold"),
     ({"violation_review_threshold": 100}, "/violation_review_threshold"),
     ({"assignment_size": 0}, "/assignment_size"), ({"pool_mode": True}, "/assignment_size"),
-    ({"pool_mode": True, "assignment_size": None}, "/assignment_size"), ({"shuffle_strategy": "none"}, "/shuffle_strategy"),
-    ({"description": "x" * 10_001}, "/description"), ({"team_id": str(uuid4())}, "/team_id"), ({"team_id": "x"}, "/team_id"),
+    ({"pool_mode": True, "assignment_size": None}, "/assignment_size"), ({"shuffle_strategy": "none"},
+    "/shuffle_strategy"),
+    ({"description": "x" * 10_001}, "/description"), ({"team_id": str(uuid4())}, "/team_id"),
+    ({"team_id": "x"}, "/team_id"),
     ({"status": "active"}, "/status"), ({"slug": "mine"}, "/slug"), ({"livemode": False}, "/livemode"),
     ({"cases": [{}]}, "/cases/0/case_id"), ({"cases": [{"case_id": "x"}]}, "/cases/0/case_id"),
     ({"cases": [{"case_id": str(uuid4()), "weight": -1}]}, "/cases/0/weight"),
@@ -89,8 +92,10 @@ def test_every_fault_is_told_at_once(tenant: Tenant) -> None:
 
 @pytest.mark.parametrize(("title", "slug"), [
     ("Backend Engineer (Python, 3.11)", "backend-engineer-python-3-11"), ("Élève — Zürich", "eleve-zurich"),
-    ("Инженер", "assessment"), ("🦄🦄", "assessment"), ("!!!", "assessment"), ("create", "create-2"), ("CREATE!", "create-2"),
-    ("ﬁnance ①", "finance-1"), ("a" * 200, "a" * 80), ("x" * 79 + " yz", "x" * 79), ("-- a --", "a"), ("../etc", "etc"),
+    ("Инженер", "assessment"), ("🦄🦄", "assessment"), ("!!!", "assessment"), ("create", "create-2"), ("CREATE!",
+    "create-2"),
+    ("ﬁnance ①", "finance-1"), ("a" * 200, "a" * 80), ("x" * 79 + " yz", "x" * 79), ("-- a --", "a"),
+    ("../etc", "etc"),
 ])  # fmt: skip
 def test_a_slug_is_made_of_the_title(tenant: Tenant, title: str, slug: str) -> None:
     made = create(tenant.live, title=title)
@@ -122,7 +127,8 @@ def test_a_slug_that_is_somebodys_id_is_a_slug_first(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize(("setting", "feature"), [
-    ({"screen_recording_enabled": True}, "screen_recording"), ({"webcam_recording_enabled": True}, "webcam_recording"),
+    ({"screen_recording_enabled": True}, "screen_recording"), ({"webcam_recording_enabled": True},
+    "webcam_recording"),
     ({"pool_mode": True, "assignment_size": 1}, "pool_mode"),
 ])  # fmt: skip
 def test_what_the_plan_lacks_is_refused(http: TestClient, setting: dict, feature: str) -> None:
@@ -269,7 +275,8 @@ def test_a_search_takes_its_text_as_it_stands_in_any_case(tenant: Tenant) -> Non
     ]
     made = {title: create(tenant.live, title=title)["slug"] for title in titles}
     for text, found in {
-        "%": ["100% Backend"], "0% b": ["100% Backend"], "_": ["snake_case"], "E_C": ["snake_case"], "\\": ["back\\slash"],
+        "%": ["100% Backend"], "0% b": ["100% Backend"], "_": ["snake_case"], "E_C": ["snake_case"],
+        "\\": ["back\\slash"],
         "BACKEND": ["100 Backend", "100% Backend"], "école s": ["École Supérieure"], "ÉCOLE": ["École Supérieure"],
         "'": ["o'clock /x"], "/": ["o'clock /x"], "nothing": [], "  ": [],
     }.items():  # fmt: skip
@@ -284,13 +291,12 @@ def test_lists_are_filtered_by_status_and_by_change(tenant: Tenant) -> None:
     for status, slug in (("draft", draft), ("active", active), ("archived", archived)):
         assert slugs(tenant.live, status=status) == [slug]
     change(tenant.live, draft, description="later")
-    assert slugs(tenant.live, updated_after=moment) == [archived, draft] or slugs(
-        tenant.live, updated_after=moment
-    ) == [draft]
+    # Moments are shown with milliseconds and kept with more, so the row itself may be among what came after.
+    assert slugs(tenant.live, updated_after=moment) in ([archived, draft], [draft])
     assert slugs(tenant.live, status="active", search="nothing") == []
-    for query, pointer in (({"status": "open"}, "status"), ({"search": ""}, "search"), ({"updated_after": "2026-11-01T00:00:00"},
-                           "updated_after"), ({"team_id": "x"}, "team_id"), ({"cursor": "x"}, "cursor")):  # fmt: skip
-        assert f"/query/{pointer}" in faults(tenant.live.get("/assessments/", params=query))
+    naive = {"updated_after": "2026-11-01T00:00:00"}
+    for query in ({"status": "open"}, {"search": ""}, naive, {"team_id": "x"}, {"cursor": "x"}):
+        assert f"/query/{next(iter(query))}" in faults(tenant.live.get("/assessments/", params=query))
 
 
 def test_team_filters_need_the_growth_plan(http: TestClient, tenant: Tenant) -> None:

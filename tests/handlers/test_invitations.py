@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 import store
+from app import security
 from rules.clock import now
 from schemas import invitations as schemas
 from store import invitations, organisations
@@ -319,3 +320,18 @@ def test_expiry_tells_each_invitation_once(tenant: Tenant) -> None:
     [told] = events(tenant, "invitation.expired")
     assert (told["invite_token"], told["status"]) == (token, "expired")
     assert tenant.live.delete(f"/invites/{token}/").status_code == 204
+
+
+def test_after_a_change_to_a_lower_plan_a_bulk_invite_is_refused(tenant: Tenant) -> None:
+    slug = tenant.live.assessment()["slug"]
+    use_up(tenant, 800)
+    with store.transaction() as session:
+        session.execute(
+            update(organisations.Organisation)
+            .where(organisations.Organisation.id == tenant.organisation.id)
+            .values(plan="starter")
+        )
+    security.forget()
+    answer = tenant.live.post(f"/assessments/{slug}/invites/bulk/", {"candidates": [{"email": address()}]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "INVITE_QUOTA_EXCEEDED")
+    assert answer.json()["error"]["details"]["used"] == 800

@@ -1,0 +1,115 @@
+"""Events are numbered when they commit: without gaps, in the order of the commits, apart for each owner."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import pytest
+from sqlalchemy import select
+from starlette.testclient import TestClient
+
+import store
+from rules.caller import Caller
+from store import events, outbox
+from store.events import Event
+from tests.api import Tenant, tenant
+
+pytestmark = pytest.mark.usefixtures("app")
+
+
+@pytest.fixture
+def caller(tenant: Tenant) -> Caller:
+    return Caller(tenant.organisation.id, livemode=True, plan_name="growth")
+
+
+def record(caller: Caller, *names: int) -> None:
+    with store.transaction() as session:
+        for name in names:
+            events.record(session, "job.created", caller, {"name": name})
+
+
+def fail(_: object) -> None:
+    raise ZeroDivisionError
+
+
+def written(caller: Caller) -> list[tuple[int, int]]:
+    with store.transaction() as session:
+        rows = session.execute(
+            select(Event.sequence, Event.data)
+            .where(Event.organisation_id == caller.organisation_id, Event.livemode == caller.livemode)
+            .order_by(Event.sequence)
+        )
+        return [(sequence, data["name"]) for sequence, data in rows]
+
+
+def test_twenty_threads_leave_no_gap_and_no_number_twice(caller: Caller) -> None:
+    with ThreadPoolExecutor(20) as pool:
+        list(
+            pool.map(lambda number: record(caller, *range(number * 10, number * 10 + number % 4)), range(60))
+        )
+    found = written(caller)
+    assert [sequence for sequence, _ in found] == list(range(1, len(found) + 1))
+    assert len(found) == sum(number % 4 for number in range(60))
+    # What one transaction recorded stands together and in its order.
+    for (_, one), (_, following) in pairwise(found):
+        assert following == one + 1 or following % 10 == 0
+
+
+def test_what_is_rolled_back_leaves_no_gap(caller: Caller) -> None:
+    record(caller, 1)
+    with pytest.raises(ZeroDivisionError), store.transaction() as session:
+        fail(events.record(session, "job.created", caller, {"name": 2}))
+    record(caller, 3)
+    assert written(caller) == [(1, 1), (2, 3)]
+
+
+def test_numbers_follow_the_commits_and_not_the_records(caller: Caller) -> None:
+    recorded, committed = threading.Event(), threading.Event()
+
+    def early() -> None:
+        with store.transaction() as session:
+            events.record(session, "job.created", caller, {"name": 1})
+            recorded.set()
+            assert committed.wait(10)
+
+    thread = threading.Thread(target=early)
+    thread.start()
+    assert recorded.wait(10)
+    record(caller, 2)  # waits for nobody
+    committed.set()
+    thread.join()
+    assert written(caller) == [(1, 2), (2, 1)]
+
+
+def test_organisations_and_modes_count_apart(http: TestClient, caller: Caller) -> None:
+    other = Caller(tenant(http).organisation.id, livemode=True, plan_name="growth")
+    trial = Caller(caller.organisation_id, livemode=False, plan_name="growth")
+    with store.transaction() as session:
+        for one in (caller, other, trial, caller):
+            events.record(session, "job.created", one, {"name": 0})
+    assert [len(written(one)) for one in (caller, other, trial)] == [2, 1, 1]
+    assert written(caller) == [(1, 0), (2, 0)]
+
+
+def test_owners_taken_in_any_order_never_wait_in_a_circle(http: TestClient) -> None:
+    owners = [
+        Caller(tenant(http).organisation.id, livemode=mode, plan_name="growth") for mode in (True, False) * 2
+    ]
+
+    def both(number: int) -> None:
+        with store.transaction() as session:
+            for one in owners if number % 2 else reversed(owners):
+                events.record(session, "job.created", one, {"name": number})
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(both, range(48)))
+    for one in owners:
+        assert [sequence for sequence, _ in written(one)] == list(range(1, 49))
+
+
+def test_work_of_a_transaction_that_failed_is_not_asked_for(caller: Caller) -> None:
+    with pytest.raises(ZeroDivisionError), store.transaction() as session:
+        fail(outbox.add(session, "mail", name=str(caller.organisation_id)))
+    with store.transaction() as session:
+        mine = outbox.OutboxItem.arguments["name"].astext == str(caller.organisation_id)
+        assert session.scalars(select(outbox.OutboxItem).where(mine)).all() == []
