@@ -71,9 +71,9 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
 
 def email(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Accept a well-formed address."""
-    from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415 - slow to import
+    from schemas import emails  # noqa: PLC0415 - slow to import
 
     try:
-        return validate_email(value, check_deliverability=False).normalized
-    except EmailNotValidError as error:
+        return emails.normal(value)
+    except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from error

@@ -12,7 +12,7 @@ from app.formats import CHECKS
 from app.main import CANDIDATE, PUBLIC
 from app.operations import METHODS
 from app.paths import Tree
-from app.validation import _draft4
+from app.schema import draft4
 from schemas import document
 
 
@@ -86,7 +86,7 @@ def find(method: str, path: str) -> Documented | None:
 def _validator(operation_id: str, status: str) -> jsonschema_rs.Draft4Validator:
     one = next(op for name in documents() for op in operations(name).values() if op.id == operation_id)
     schema = one.definition["responses"][status]["content"]["application/json"]["schema"]
-    return jsonschema_rs.Draft4Validator(_draft4(schema), validate_formats=True, formats=CHECKS)
+    return jsonschema_rs.Draft4Validator(draft4(schema), validate_formats=True, formats=CHECKS)
 
 
 def check(response: httpx.Response) -> None:

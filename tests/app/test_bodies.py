@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from app import bodies
-from app.validation import Schema
+from app.schema import Schema
 from tests import asgi
 from tests.api import Api, Tenant
 from tests.documents import Documented

@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 
 from app.formats import CHECKS
-from app.validation import _draft4
+from app.schema import draft4
 from tests.documents import documents
 
 
@@ -39,7 +39,7 @@ EXAMPLES = {
 @pytest.mark.parametrize("at", sorted(EXAMPLES))
 def test_an_example_is_valid(at: str) -> None:
     schema, value = EXAMPLES[at]
-    validator = jsonschema_rs.Draft4Validator(_draft4(schema), validate_formats=True, formats=CHECKS)
+    validator = jsonschema_rs.Draft4Validator(draft4(schema), validate_formats=True, formats=CHECKS)
     faults = [(fault.instance_path, fault.message) for fault in validator.iter_errors(value)]
     assert not faults
 

@@ -1,0 +1,159 @@
+"""A schema of the documents, compiled: what is wrong with a value, and what a handler receives for it."""
+
+import copy
+import difflib
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import jsonschema_rs
+
+from app import bodies, formats
+
+Fault = dict[str, str]
+MOST_FAULTS = 1000  # more than that nobody reads, and an answer has its bounds too
+LONGEST_NAME = 200
+
+
+def draft4(schema: Any) -> Any:
+    """Write an OpenAPI 3.0 schema as JSON Schema: `nullable` becomes a type."""
+    if isinstance(schema, list):
+        return [draft4(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    rewritten = {key: draft4(value) for key, value in schema.items() if key not in ("example", "nullable")}
+    if schema.get("nullable"):
+        if isinstance(schema.get("type"), str):
+            rewritten["type"] = [schema["type"], "null"]
+        if "enum" in schema and None not in schema["enum"]:
+            rewritten["enum"] = [*schema["enum"], None]
+        if "anyOf" in schema:
+            rewritten["anyOf"] = [*rewritten["anyOf"], {"type": "null"}]
+    return {} if schema.get("format") == "binary" else rewritten
+
+
+# What each kind of fault says; the value at fault is never repeated.
+_MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "required": lambda kind: "This field is required.",
+    "type": lambda kind: f"Must be {' or '.join(_named(one) for one in kind['types'])}.",
+    "enum": lambda kind: (
+        f"Must be one of {', '.join(str(one) for one in kind['options'] if one is not None)}."
+    ),
+    "format": lambda kind: f"Must be {formats.EXPECTED.get(kind['format'], kind['format'])}.",
+    "minLength": lambda kind: (
+        "Must not be empty." if kind["limit"] == 1 else f"Must have at least {kind['limit']} characters."
+    ),
+    "maxLength": lambda kind: f"Must have at most {kind['limit']} characters.",
+    "minimum": lambda kind: f"Must be at least {kind['limit']}.",
+    "maximum": lambda kind: f"Must be at most {kind['limit']}.",
+    "minItems": lambda kind: f"Must have at least {kind['limit']} items.",
+    "maxItems": lambda kind: f"Must have at most {kind['limit']} items.",
+    "maxProperties": lambda kind: f"Must have at most {kind['limit']} fields.",
+    "minProperties": lambda kind: f"Must have at least {kind['limit']} fields.",
+    "uniqueItems": lambda kind: "Must not hold the same item twice.",
+    "pattern": lambda kind: f"Must match {kind['pattern']}.",
+}
+
+
+def _named(type: str) -> str:
+    return {"array": "an array", "integer": "an integer", "object": "an object"}.get(type, f"a {type}")
+
+
+class Schema:
+    """One compiled schema: its faults, its defaults, its typed values."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+        self.validator = jsonschema_rs.Draft4Validator(
+            draft4(schema), validate_formats=True, formats=formats.CHECKS
+        )
+
+    def faults(self, value: Any, prefix: str = "") -> list[Fault]:
+        """Return everything that is wrong with a value."""
+        if files := _files(value):
+            return self._misplaced(files) or self.faults(value | dict.fromkeys(files, ""), prefix)
+        try:
+            if self.validator.is_valid(value):
+                return []
+            errors = list(islice(self.validator.iter_errors(value), MOST_FAULTS))
+        except ValueError:  # a number beyond what the validator can hold
+            return [fault(prefix, "Holds a number that is too large.")]
+        return [fault for error in errors for fault in self._describe(error, prefix)][:MOST_FAULTS]
+
+    def _misplaced(self, files: list[str]) -> list[Fault]:
+        properties = self.schema.get("properties", {})
+        texts = [name for name in files if name in properties and properties[name].get("format") != "binary"]
+        return [fault(step(name), "Must not be a file.") for name in texts]
+
+    def _describe(self, error: Any, prefix: str) -> list[Fault]:
+        kind = error.kind.as_dict()
+        at = prefix + "".join(step(name) for name in error.instance_path)
+        if error.kind.name == "required":
+            return [fault(f"{at}/{kind['property']}", "This field is required.")]
+        if error.kind.name == "additionalProperties":
+            known = self._known(list(error.schema_path))
+            return [fault(at + step(name), unknown(name, known)) for name in kind["unexpected"][:MOST_FAULTS]]
+        if error.kind.name in ("oneOfNotValid", "oneOfMultipleValid"):
+            names = [
+                name for form in self._node(list(error.schema_path))["oneOf"] for name in form["required"]
+            ]
+            return [fault(at, f"Exactly one of {', '.join(names)} is required.")]
+        return [fault(at, _say(error.kind))]
+
+    def _known(self, path: list[Any]) -> list[str]:
+        return list(self._node(path).get("properties", {}))
+
+    def _node(self, path: list[Any]) -> dict[str, Any]:
+        node: Any = self.schema
+        for step in path[:-1]:
+            node = node[step]
+        return dict(node)
+
+    def finish(self, value: Any) -> Any:
+        """Fill in the document's defaults and turn formats into typed values."""
+        return _finish(value, self.schema)
+
+
+def _files(value: Any) -> list[str]:
+    """List the fields that hold a file, which the validator does not know."""
+    if not isinstance(value, dict):
+        return []
+    return [name for name, one in value.items() if isinstance(one, bodies.Upload)]
+
+
+def _say(kind: Any) -> str:
+    if kind.name == "anyOf":  # the first form is the usual one
+        return _say(kind.context[0][0].kind)
+    say = _MESSAGES.get(kind.name)
+    return say(kind.as_dict()) if say else "Does not fit any of the forms this field may take."
+
+
+def step(name: str | int) -> str:
+    """Write one step of a JSON pointer; a name of any length came from the client."""
+    return "/" + str(name)[:LONGEST_NAME].replace("~", "~0").replace("/", "~1")
+
+
+def fault(pointer: str, message: str) -> Fault:
+    """Name one fault and its place."""
+    return {"pointer": pointer, "message": message}
+
+
+def unknown(name: str, known: list[str]) -> str:
+    """Say that a name is unknown, and which one may have been meant."""
+    near = difflib.get_close_matches(name, known, 1)
+    return "Unknown field." + (f" Did you mean {near[0]!r}?" if near else "")
+
+
+def _finish(value: Any, schema: dict[str, Any]) -> Any:
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        built = {name: _finish(child, properties.get(name, {})) for name, child in value.items()}
+        for name, child in properties.items():
+            if name not in built and "default" in child:
+                built[name] = _finish(copy.deepcopy(child["default"]), child)
+        return built
+    if isinstance(value, list):
+        return [_finish(child, schema.get("items", {})) for child in value]
+    if value is not None and schema.get("format") in ("date-time", "date", "uuid", "decimal"):
+        return formats.READERS[schema["format"]](value)
+    return value
