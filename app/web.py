@@ -35,18 +35,16 @@ def listen(host: str, port: int) -> socket.socket:
     return taken
 
 
-def serve(settings: Settings, listener: socket.socket, *, processes: int = 1) -> None:
-    """Answer requests on a listening socket until SIGTERM; requests under way get five seconds to finish."""
+def config(application: Any, *, processes: int = 1) -> Any:
+    """Return how uvicorn serves: an application, or the name of what makes one."""
     import uvicorn  # noqa: PLC0415 - `up` only listens
-    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-    os.environ.update(environment.environment(settings))
-    config = uvicorn.Config(
-        "app.web:application",
-        factory=True,
+    return uvicorn.Config(
+        application,
+        factory=isinstance(application, str),
         workers=processes,
         loop="uvloop",
-        http="httptools",
+        http="app.wire:Protocol",
         ws="none",
         lifespan="on",
         log_config=None,
@@ -55,7 +53,16 @@ def serve(settings: Settings, listener: socket.socket, *, processes: int = 1) ->
         proxy_headers=False,
         timeout_graceful_shutdown=5,
     )
+
+
+def serve(settings: Settings, listener: socket.socket, *, processes: int = 1) -> None:
+    """Answer requests on a listening socket until SIGTERM; requests under way get five seconds to finish."""
+    import uvicorn  # noqa: PLC0415
+    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
+
+    os.environ.update(environment.environment(settings))
+    configured = config("app.web:application", processes=processes)
     if processes > 1:
-        Multiprocess(config, sockets=[listener]).run()
+        Multiprocess(configured, sockets=[listener]).run()
     else:
-        uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(configured).run(sockets=[listener])

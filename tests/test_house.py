@@ -374,7 +374,8 @@ def imports(path: Path) -> set[str]:
 
 # Who alone may know a library: beside the layers, which import-linter holds.
 ALONE = {
-    "redis": {"store", "app", "workers"}, "psycopg": {"store", "workers", "app"}, "sqlalchemy": {"store", "handlers", "app", "workers"},
+    "redis": {"store", "app", "workers"}, "psycopg": {"store", "workers", "app"}, "sqlalchemy": {"store",
+    "handlers", "app", "workers"},
     "connexion": {"app"}, "starlette": {"app"}, "werkzeug": {"app"}, "uvicorn": {"app"}, "flask": {"app", "handlers"},
     "marshmallow": {"schemas"}, "nh3": {"schemas"}, "email_validator": {"schemas"}, "alembic": {"store"},
     "dramatiq": {"workers", "app"}, "smtplib": {"gateways"}, "httpcore": {"gateways"}, "subprocess": {"app",

@@ -1,0 +1,178 @@
+"""What reaches the server as bytes: also what is no HTTP at all is answered in the contract's envelope."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+import uvicorn
+from connexion import FlaskApp
+from starlette.testclient import TestClient
+
+from app import web
+from tests.api import Tenant, tenant
+
+Address = tuple[str, int]
+
+
+@dataclass
+class Answered:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def error(self) -> dict[str, object]:
+        assert self.headers["content-type"] == "application/json"
+        error = json.loads(self.body)["error"]
+        assert error["details"]["request_id"] == self.headers["x-request-id"]
+        return dict(error)
+
+
+@pytest.fixture(scope="module")
+def server(app: FlaskApp, http: TestClient) -> Iterator[Address]:
+    """The application under the server of production, on a port of its own."""
+    listener = web.listen("127.0.0.1", 0)
+    running = uvicorn.Server(web.config(app))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    yield listener.getsockname()
+    running.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def owner(http: TestClient) -> Tenant:
+    return tenant(http)
+
+
+def send(server: Address, *parts: bytes, until_closed: bool = True) -> Answered:
+    """Send bytes and read the one answer."""
+    with socket.create_connection(server, timeout=20) as connection:
+        for part in parts:
+            connection.sendall(part)
+        answer = b""
+        while piece := connection.recv(65_536):
+            answer += piece
+    head, _, body = answer.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return Answered(int(first.split()[1]), headers, body)
+
+
+def request(first: str, *headers: str, body: bytes = b"") -> bytes:
+    lines = [first, "Host: localhost", "Connection: close", *headers]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+ORG = "/api/v1/public/org/"
+
+
+@pytest.mark.parametrize("data", [
+    b"nonsense\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 50,
+    b"GET / HTTP/9.9\r\n\r\n",
+    request("FROBNICATE /api/v1/public/org/ HTTP/1.1"), request("GET /\x00 HTTP/1.1"), b"\xff\xfe\xfd\r\n\r\n",
+    request(f"GET {ORG} HTTP/1.1", "no colon"), request(f"GET {ORG} HTTP/1.1", "a b: c"),
+    request(f"PATCH {ORG} HTTP/1.1", "Content-Length: x"), request(f"PATCH {ORG} HTTP/1.1", "Content-Length: -1"),
+    request(f"PATCH {ORG} HTTP/1.1", "Content-Length: 1", "Content-Length: 2"),
+    request(f"PATCH {ORG} HTTP/1.1", "Content-Length: 1", "Transfer-Encoding: chunked"),
+    request("GET http://[ HTTP/1.1"),
+], ids=lambda data: repr(data[:40]))  # fmt: skip
+def test_what_is_no_http_is_refused(server: Address, data: bytes) -> None:
+    answer = send(server, data)
+    assert answer.status in (400, 405)
+    assert answer.error["code"] == "VALIDATION_ERROR"
+
+
+@pytest.mark.parametrize("target", [
+    "/%", "/%zz", "/%ff", "/caf\xe9", "/%ED%A0%80", "/api/v1/public/org/%00", "/api//v1", "/?\xe9=1", "*",
+    "//localhost/api",
+    "http://localhost/nothing", "/" + "a" * 60_000, "/#" + "a" * 100,
+])  # fmt: skip
+def test_a_strange_target_is_not_found(server: Address, target: str) -> None:
+    answer = send(server, request(f"GET {target} HTTP/1.1"))
+    assert (answer.status, answer.error["code"]) in ((404, "NOT_FOUND"), (400, "VALIDATION_ERROR"))
+
+
+def test_a_strange_header_or_query_does_no_harm(server: Address, owner: Tenant) -> None:
+    key = f"Authorization: Bearer {owner.live.key}"
+    for header in ("X-Odd: \xff\xfe", f"X-Long: {'a' * 60_000}", "Expect: 100-continue", "Upgrade: websocket", "Upgrade: h2c",
+                   "Cookie: \x80", "Accept: \xe9", "X-Request-Id: \xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9",
+                   "Content-Type: \xe9"):  # fmt: skip
+        assert send(server, request(f"GET {ORG} HTTP/1.1", key, header)).status == 200, header[:40]
+    assert (
+        send(server, request(f"GET {ORG} HTTP/1.1", "Authorization: Bearer \xe9\xe9")).error["code"]
+        == "INVALID_API_KEY"
+    )
+    for query in ("\xe9=1", "a=%", "cursor=%ff", "x" * 60_000, "&" * 5_000, "\x7f"):
+        answer = send(server, request(f"GET {ORG}?{query} HTTP/1.1", key))
+        assert answer.status in (200, 400), query[:20]
+        assert answer.status == 200 or answer.error["code"] == "VALIDATION_ERROR"
+
+
+def test_head_has_headers_and_no_body(server: Address, owner: Tenant) -> None:
+    for target, status in ((ORG, 200), ("/nothing", 404), ("/api/v1/public/assessments/create/", 405)):
+        answer = send(server, request(f"HEAD {target} HTTP/1.1", f"Authorization: Bearer {owner.live.key}"))
+        assert (answer.status, answer.body) == (status, b"")
+        assert answer.headers["x-request-id"]
+
+
+def test_a_body_in_chunks_is_read_and_bounded(server: Address, owner: Tenant) -> None:
+    head = request(
+        "POST /api/v1/public/assessments/create/ HTTP/1.1", f"Authorization: Bearer {owner.live.key}",
+        "Content-Type: application/json", "Transfer-Encoding: chunked",
+    )  # fmt: skip
+    whole = send(server, head, b"a\r\n" + b'{"title": \r\n', b"6\r\n" + b'"Cut"}\r\n', b"0\r\n\r\n")
+    assert (whole.status, json.loads(whole.body)["title"]) == (201, "Cut")
+    for bad in (b"zz\r\n", b"5\r\nabc\r\n0\r\n\r\n", b"-1\r\n\r\n"):
+        answer = send(server, head, bad)
+        assert answer.status == 400
+    endless = send_until_refused(server, head, b"10000\r\n" + b"x" * 65_536 + b"\r\n")
+    assert (endless.status, endless.error["code"]) == (413, "BODY_TOO_LARGE")
+
+
+def send_until_refused(server: Address, head: bytes, chunk: bytes) -> Answered:
+    """Send chunk after chunk until the server answers."""
+    with socket.create_connection(server, timeout=20) as connection:
+        connection.sendall(head)
+        answer = b""
+        for _ in range(2_000):
+            try:
+                connection.sendall(chunk)
+                connection.setblocking(False)
+                answer = connection.recv(65_536)
+            except BlockingIOError:
+                connection.settimeout(20)
+                continue
+            except OSError:
+                break
+            break
+        connection.settimeout(20)
+        try:
+            while piece := connection.recv(65_536):
+                answer += piece
+        except OSError:
+            pass
+    head_, _, body = answer.partition(b"\r\n\r\n")
+    first, *lines = head_.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return Answered(int(first.split()[1]), headers, body)
+
+
+def test_who_hangs_up_in_the_middle_of_a_body_changes_nothing(server: Address, owner: Tenant) -> None:
+    before = owner.live.get("/assessments/").json()["results"]
+    for kind, body in (
+        ("application/x-www-form-urlencoded", b"title=Half"),
+        ("application/json", b'{"title": "Half"}'),
+    ):
+        head = request(
+            "POST /api/v1/public/assessments/create/ HTTP/1.1", f"Authorization: Bearer {owner.live.key}",
+            f"Content-Type: {kind}", "Content-Length: 100", body=body,
+        )  # fmt: skip
+        with socket.create_connection(server, timeout=20) as connection:
+            connection.sendall(head)
+            connection.shutdown(socket.SHUT_WR)
+            connection.recv(65_536)
+    assert owner.live.get("/assessments/").json()["results"] == before
