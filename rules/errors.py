@@ -143,6 +143,12 @@ class InviteQuotaExceeded(Refusal):
     status, message = 403, "The month's invitations are used up."
 
 
+class JobLimitReached(Refusal):
+    """The plan's open jobs are used up."""
+
+    status, message = 403, "The plan's open jobs are used up; close one or upgrade."
+
+
 class LimitReached(Refusal):
     """Another number of the plan is used up."""
 

@@ -1,12 +1,9 @@
 """Assessments and the cases attached to them."""
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
-from itertools import chain, count
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +14,7 @@ from rules.assessments import RESERVED_SLUGS
 from rules.caller import Caller
 from rules.errors import NotFound
 from rules.pages import Page
-from store import pages
+from store import pages, slugs
 from store.base import Base, Identified, Owned, Updated, visible
 from store.cases import Case
 
@@ -162,28 +159,19 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Ass
     assessment = Assessment(
         organisation_id=caller.organisation_id,
         livemode=caller.livemode,
-        slug=_free_slug(session, caller, settings["title"]),
+        slug=slugs.free(
+            session,
+            caller,
+            Assessment,
+            settings["title"],
+            otherwise="assessment",
+            reserved=RESERVED_SLUGS,
+        ),
         **settings,
     )
     session.add(assessment)
     session.flush()
     return assessment
-
-
-def _free_slug(session: Session, caller: Caller, title: str) -> str:
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80].rstrip("-") or "assessment"
-    taken = set(
-        session.scalars(
-            select(Assessment.slug).where(
-                Assessment.organisation_id == caller.organisation_id,
-                Assessment.livemode == caller.livemode,
-                (Assessment.slug == base) | Assessment.slug.like(f"{base}-%"),
-            )
-        )
-    )
-    taken |= RESERVED_SLUGS
-    return next(slug for slug in chain([base], (f"{base}-{n}" for n in count(2))) if slug not in taken)
 
 
 def attached(session: Session, assessment: Assessment) -> list[AssessmentCase]:

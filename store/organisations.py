@@ -64,6 +64,12 @@ def lock(session: Session, caller: Caller) -> Organisation:
     ).one()
 
 
+def caller_of(session: Session, row: Any) -> Caller:
+    """Return whoever owns a row as a caller without a key: what the service does by itself, it does for them."""
+    plan = session.scalars(select(Organisation.plan).where(Organisation.id == row.organisation_id)).one()
+    return Caller(row.organisation_id, row.livemode, plan)
+
+
 def invites_used(session: Session, organisation_id: UUID) -> int:
     """Count this month's live invitations."""
     used = session.scalar(

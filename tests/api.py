@@ -70,6 +70,16 @@ class Api:
         assert made.status_code == 201, made.text
         return dict(made.json())
 
+    def job(self, *, published: bool = False, **settings: Any) -> dict[str, Any]:
+        """Draft a job, and open it if told to."""
+        made = self.post("/jobs/create/", {"title": "Senior backend engineer", **settings})
+        assert made.status_code == 201, made.text
+        if not published:
+            return dict(made.json())
+        opened = self.post(f"/jobs/{made.json()['slug']}/publish/")
+        assert opened.status_code == 200, opened.text
+        return dict(opened.json())
+
 
 @dataclass
 class Tenant:

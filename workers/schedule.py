@@ -8,11 +8,14 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+import rules.jobs
 import schemas.invitations
+import schemas.jobs
 import schemas.sessions
 import store
 from rules.clock import now
-from store import idempotency, invitations, retention, sessions
+from rules.errors import Refusal
+from store import idempotency, invitations, jobs, organisations, retention, sessions
 
 log = logging.getLogger("hiring.schedule")
 
@@ -43,9 +46,40 @@ def finish_sessions(session: Session) -> int:
     return len(due)
 
 
+def publish_jobs(session: Session) -> int:
+    """Publish a draft whose moment has come; one that is not fit stays a draft, with the reason kept."""
+    due = jobs.due_for_publication(session)
+    if due is None:
+        return 0
+    caller = organisations.caller_of(session, due)
+    organisations.lock(session, caller)
+    job = jobs.get(session, caller, str(due.id), for_update=True)
+    moment = job.scheduled_publish_at
+    if job.status != "draft" or job.publish_error or moment is None or moment > now():
+        return 1  # another schedule, or somebody, was faster
+    try:
+        jobs.publish(session, caller, job, schemas.jobs.event)
+    except Refusal as refusal:
+        job.publish_error = str(refusal)
+        log.warning(
+            "A job could not be published on schedule.", extra={"job": str(job.id), "refusal": refusal.code}
+        )
+    return 1
+
+
+def close_jobs(session: Session) -> int:
+    """Close open jobs whose time is over."""
+    due = jobs.due_for_closing(session, BATCH)
+    for job in due:
+        jobs.move(session, job, rules.jobs.close(job.status), schemas.jobs.event)
+    return len(due)
+
+
 KINDS = (
     Kind("invitations", invitations.next_due, expire_invitations),
     Kind("sessions", sessions.next_due, finish_sessions),
+    Kind("job publications", jobs.next_publication, publish_jobs),
+    Kind("job expiries", jobs.next_expiry, close_jobs),
     Kind("events", retention.events_due, lambda session: retention.delete_events(session, BATCH)),
     Kind("deliveries", retention.deliveries_due, lambda session: retention.delete_deliveries(session, BATCH)),
     Kind("outbox", retention.outbox_due, lambda session: retention.delete_outbox(session, BATCH)),

@@ -38,12 +38,17 @@ def a_delivery(api: Api) -> dict[str, str]:
     return {**a_webhook(api), "delivery_id": "019a9b1e-7c1d-7a42-9f4e-5d0c8a3b2f10"}
 
 
+def a_job(api: Api) -> dict[str, str]:
+    return {"key": api.job()["slug"]}
+
+
 # What makes the ids of a path, by the path's first word and its parameters.
 MAKERS: dict[tuple[str, frozenset[str]], Callable[[Api], dict[str, str]]] = {
     ("assessments", frozenset({"slug"})): an_assessment,
     ("assessments", frozenset({"slug", "assessment_case_id"})): an_attached_case,
     ("invites", frozenset({"token"})): an_invitation,
     ("cases", frozenset({"id"})): a_case,
+    ("jobs", frozenset({"key"})): a_job,
     ("webhooks", frozenset({"id"})): a_webhook,
     ("webhooks", frozenset({"id", "delivery_id"})): a_delivery,
 }

@@ -1,0 +1,100 @@
+"""Jobs: made, changed, opened and closed."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from rules import jobs as rules
+from rules import plans
+from rules.caller import Caller
+from rules.errors import Invalid
+from rules.pages import Page
+from schemas import html
+from schemas import jobs as schemas
+from store import assessments, events, jobs, organisations
+from store.jobs import Job
+
+Body = dict[str, Any]
+
+
+def list_jobs(session: Session, caller: Caller, **query: Any) -> Page:
+    """List jobs, newest first."""
+    if query["team_id"] is not None:
+        plans.require(caller.plan_name, "team_filters")
+    return jobs.page(session, caller, **query).map(schemas.item)
+
+
+def get_job(session: Session, caller: Caller, key: str) -> Body:
+    """Show one job."""
+    return _shown(session, jobs.get(session, caller, key))
+
+
+def create_job(session: Session, caller: Caller, body: Body) -> Body:
+    """Make a draft."""
+    rules.check_links(body)
+    rules.check_plan(caller.plan, body)
+    settings = _settings(session, caller, body)
+    organisations.lock(session, caller)
+    job = jobs.create(session, caller, settings)
+    events.record(session, "job.created", job, schemas.event(job))
+    return _shown(session, jobs.get(session, caller, str(job.id)))
+
+
+def update_job(session: Session, caller: Caller, key: str, body: Body) -> Body:
+    """Change settings."""
+    rules.check_links(body)
+    rules.check_plan(caller.plan, body)
+    job = jobs.get(session, caller, key, for_update=True)
+    for name, value in _settings(session, caller, body).items():
+        setattr(job, name, value)
+    job.publish_error = None  # what stood in the way may be out of it
+    session.flush()
+    session.expire(job, ["assessment"])
+    return _shown(session, jobs.get(session, caller, str(job.id)))
+
+
+def publish_job(session: Session, caller: Caller, key: str) -> Body:
+    """Open a draft."""
+    organisations.lock(session, caller)
+    job = jobs.get(session, caller, key, for_update=True)
+    jobs.publish(session, caller, job, schemas.event)
+    return _shown(session, job)
+
+
+def close_job(session: Session, caller: Caller, key: str) -> Body:
+    """Close an open job."""
+    job = jobs.get(session, caller, key, for_update=True)
+    jobs.move(session, job, rules.close(job.status), schemas.event)
+    return _shown(session, job)
+
+
+def _shown(_session: Session, job: Job) -> Body:
+    return schemas.detail(job, [])
+
+
+def _settings(session: Session, caller: Caller, body: Body) -> Body:
+    """Return what a body says as the columns have it; the assessment may be named in two ways."""
+    other_names = ("squad_id", "team_id", "pipeline_id", "pipeline_slug", "assessment_slug")
+    settings = {name: value for name, value in body.items() if name not in other_names}
+    if "description_html" in body:
+        settings["description_html"] = html.clean(body["description_html"])
+    if "country_code" in body:
+        settings["country_code"] = body["country_code"].upper()
+    linked = {
+        name: None if body[name] is None else _assessment_id(session, caller, name, str(body[name]))
+        for name in ("assessment_id", "assessment_slug")
+        if name in body
+    }
+    if len(set(linked.values())) > 1:
+        raise Invalid.at("/assessment_slug", "Names another assessment than `assessment_id` does.")
+    if linked:
+        settings["assessment_id"] = next(iter(linked.values()))
+    return settings
+
+
+def _assessment_id(session: Session, caller: Caller, name: str, key: str) -> UUID:
+    found = assessments.find_id(session, caller, key)
+    if found == assessments.NIL:
+        raise Invalid.at(f"/{name}", "There is no such assessment.")
+    return found

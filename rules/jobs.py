@@ -1,0 +1,63 @@
+"""How jobs move, and what plans allow of them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from rules import plans
+from rules.errors import Invalid, JobLimitReached
+from rules.moves import Move, take
+from rules.plans import Plan
+
+MOVES = {
+    "publish": Move({"draft"}, "open", stamp="published_at", event="job.published"),
+    "close": Move({"open"}, "closed", stamp="closed_at", event="job.closed"),
+}
+
+# Settings that need more than the starter plan.
+GATED = {"cv_analysis_enabled": "cv_analysis"}
+
+# Paths of the contract that a slug must not hide.
+RESERVED_SLUGS = {"create"}
+
+
+def publish(
+    status: str,
+    *,
+    expires_at: datetime | None,
+    assessment_status: str | None,
+    limit: int | None,
+    open_jobs: int,
+    now: datetime,
+) -> Move:
+    """Say how a draft opens, or refuse: not a draft, not fit, or the plan is full."""
+    move = take(MOVES, "publish", status)
+    if expires_at is not None and expires_at <= now:
+        raise Invalid.at("/expires_at", "The job has already expired; choose a later moment or none.")
+    if assessment_status == "archived":
+        raise Invalid.at("/assessment_id", "The linked assessment is archived.")
+    if limit is not None and open_jobs >= limit:
+        raise JobLimitReached(limit=limit, used=open_jobs)
+    return move
+
+
+def close(status: str) -> Move:
+    """Say how an open job closes, or refuse."""
+    return take(MOVES, "close", status)
+
+
+def check_plan(plan: Plan, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that the plan does not include."""
+    for name, feature in GATED.items():
+        if settings.get(name):
+            plans.require(plan.name, feature)
+
+
+def check_links(body: Mapping[str, Any]) -> None:
+    """Refuse links to what does not exist: squads and pipelines."""
+    for name in ("team_id", "squad_id"):
+        if body.get(name) is not None:
+            raise Invalid.at(f"/{name}", "There is no such squad.")
+    for name in ("pipeline_id", "pipeline_slug"):
+        if body.get(name) is not None:
+            raise Invalid.at(f"/{name}", "There is no such pipeline.")

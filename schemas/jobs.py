@@ -1,0 +1,67 @@
+"""What jobs and the questions they ask look like outside."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from schemas.fields import DecimalText, Moment, Show, Stamped
+
+
+class Item(Stamped):
+    """A job as lists show it."""
+
+    slug = fields.String()
+    title = fields.String()
+    status = fields.String()
+    livemode = fields.Boolean()
+    team = fields.Constant(None)
+    position_types = fields.List(fields.String())
+    workplace_type = fields.String()
+    location_text = fields.String()
+    country_code = fields.String()
+    region = fields.String()
+    expires_at = Moment()
+    scheduled_publish_at = Moment()
+    cv_required = fields.Boolean()
+    auto_invite_assessment = fields.Boolean()
+    assessment_id = fields.UUID(allow_none=True)
+    assessment_slug = fields.Function(lambda job: job.assessment.slug if job.assessment else None)
+    pipeline_id = fields.Constant(None)
+    pipeline_slug = fields.Constant(None)
+    application_count = fields.Integer()
+    rejection_visibility = fields.String()
+    published_at = Moment()
+    closed_at = Moment()
+
+
+class Detail(Item):
+    """A job with its description and its settings."""
+
+    sample_task = fields.String(allow_none=True)
+    description_html = fields.String()
+    cv_analysis_enabled = fields.Boolean()
+    screen_auto_advance_enabled = fields.Boolean()
+    screen_auto_advance_l3_min = DecimalText()
+
+
+class Event(Schema):
+    """The data of every job event."""
+
+    job_id = fields.UUID(attribute="id")
+    job_slug = fields.String(attribute="slug")
+    title = fields.String()
+    status = fields.String()
+    team_id = fields.UUID(allow_none=True)
+    published_at = Moment()
+    closed_at = Moment()
+
+
+item: Show = Item().dump
+event: Show = Event().dump
+_detail: Show = Detail().dump
+
+
+def detail(job: Any, questions: Iterable[Any]) -> dict[str, Any]:
+    """Show a job with all its settings and the questions it asks."""
+    return _detail(job) | {"application_fields": list(questions)}
