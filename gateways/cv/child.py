@@ -1,0 +1,52 @@
+"""The process that reads one CV: orders as an argument, the file on stdin, one JSON answer on stdout."""
+
+import contextlib
+import json
+import resource
+import sys
+from datetime import date
+from typing import Any
+
+
+class UnreadableError(Exception):
+    """The file cannot be read; the message says why in a sentence."""
+
+
+def main() -> None:
+    """Read the file within the limits ordered and write what it says, or why it cannot be read."""
+    orders = json.loads(sys.argv[2])
+    _limit(orders["seconds"], orders["memory_mb"])
+    content = sys.stdin.buffer.read()
+    try:
+        answer = _answer(orders, content)
+    except MemoryError:
+        answer = {"error": "The file needs too much memory to read."}
+    except RecursionError:
+        answer = {"error": "The file is nested too deeply to read."}
+    sys.stdout.buffer.write(json.dumps(answer).encode())
+
+
+def _answer(orders: dict[str, Any], content: bytes) -> dict[str, Any]:
+    # Imported under the limits: nothing of this is needed to refuse a file.
+    from gateways.cv.profiles import profile  # noqa: PLC0415
+    from gateways.cv.texts import text_of  # noqa: PLC0415
+
+    try:
+        text = text_of(orders["kind"], content)
+    except UnreadableError as error:
+        return {"error": str(error)}
+    return {"profile": profile(text, date.fromisoformat(orders["today"]))}
+
+
+def _limit(seconds: int, memory_mb: int) -> None:
+    limits = {
+        resource.RLIMIT_AS: memory_mb << 20,
+        resource.RLIMIT_CPU: seconds,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_NOFILE: 64,
+        resource.RLIMIT_CORE: 0,
+    }
+    for name, value in limits.items():
+        # A system that does not know one of them still has the others and the parent's clock.
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(name, (value, value))

@@ -1,0 +1,94 @@
+"""Reads a CV in a process of its own, which may fail or be stopped without harm."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from gateways.cv.kinds import sniff, why_not
+
+SECONDS = 20.0
+MEMORY_MB = 280  # of address space: what is resident can only be less
+
+TOO_LONG = "The file takes too long to read."
+TOO_BIG = "The file needs too much memory to read."
+BROKEN = "The file is damaged and could not be read."
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What a CV said: its kind, text and profile; or, in a sentence, why it could not be read."""
+
+    kind: str | None
+    text: str = ""
+    profile: dict[str, Any] | None = None
+    error: str | None = None
+
+
+def parse(
+    content: bytes,
+    filename: str = "",
+    *,
+    today: date | None = None,
+    seconds: float = SECONDS,
+    memory_mb: int = MEMORY_MB,
+) -> Parsed:
+    """Read a CV; never raises for what is in the file. Positions that go on are counted up to `today`.
+
+    Its name is taken and not heeded: the content alone says what a file is.
+    """
+    kind = sniff(content)
+    if kind is None:
+        return Parsed(None, error=why_not(content))
+    day = today or datetime.now(UTC).date()
+    orders = {"kind": kind, "today": day.isoformat(), "seconds": int(seconds) + 1, "memory_mb": memory_mb}
+    answer = _read(orders, content, seconds)
+    if "error" in answer:
+        return Parsed(kind, error=answer["error"])
+    return Parsed(kind, answer["profile"]["text"], answer["profile"])
+
+
+def _read(orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, Any]:
+    root = str(Path(__file__).resolve().parents[2])
+    start = "import sys; sys.path.insert(0, sys.argv[1]); from gateways.cv.child import main; main()"
+    with subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
+        [sys.executable, "-I", "-c", start, root, json.dumps(orders)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        # One heap is enough for one thread; more of them only reserve address space.
+        env={"MALLOC_ARENA_MAX": "1", "LC_ALL": "C.UTF-8"},
+        cwd="/",
+        start_new_session=True,
+    ) as process:
+        try:
+            out, _ = process.communicate(content, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            _stop(process)
+            return {"error": TOO_LONG}
+        except BaseException:
+            _stop(process)
+            raise
+    return _understand(process.returncode, out)
+
+
+def _understand(status: int, out: bytes) -> dict[str, Any]:
+    if status == -signal.SIGXCPU:
+        return {"error": TOO_LONG}
+    if status == -signal.SIGKILL:
+        return {"error": TOO_BIG}
+    try:
+        answer: dict[str, Any] = json.loads(out)
+    except ValueError:
+        return {"error": BROKEN}
+    return answer
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

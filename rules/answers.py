@@ -1,0 +1,206 @@
+"""What applicants answer: checked against the job's fields and brought into typed rows."""
+
+import difflib
+import json
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import urlsplit
+
+from rules.errors import Invalid
+
+Field = Mapping[str, Any]  # an application field: id, key, label, field_type, is_required, options, …
+Row = dict[str, Any]  # a typed answer, as it is kept
+Value = str | Decimal | bool | list[str]
+
+FIELD_TYPES = ("short_text", "long_text", "single_select", "multi_select", "number", "boolean", "url")
+
+MAX_TEXT = {"short_text": 1_000, "long_text": 20_000, "url": 2_000}
+MAX_INTEGER_DIGITS, MAX_FRACTION_DIGITS = 12, 6  # numeric(18, 6)
+
+WORDS = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
+
+NOT_TEXT = "Must be a text."
+
+
+class _Fault(Exception):
+    """What is wrong with one answer, in a sentence."""
+
+
+def check(answers: Mapping[str, Any], fields: Sequence[Field]) -> list[Row]:
+    """Return one typed row per question answered, in the order of the fields, or refuse with every fault."""
+    asked = [field for field in fields if field.get("is_active", True)]
+    rows, faults = [], []
+    for field in asked:
+        given = answers.get(field["key"])
+        try:
+            if not is_empty(given):
+                rows.append(_row(field, _TYPES[field["field_type"]](given, field)))
+            elif field.get("is_required"):
+                raise _Fault("An answer is required.")
+        except _Fault as fault:
+            faults.append({"pointer": pointer(field["key"]), "message": str(fault)})
+    known = [field["key"] for field in asked]
+    faults += [_unknown(key, known) for key in answers if key not in known]
+    if faults:
+        raise Invalid(fields=faults)
+    return rows
+
+
+def value(row: Mapping[str, Any]) -> Value | None:
+    """Return the answer of a typed row in its own type; None if it holds none."""
+    kind = row["field_type"]
+    if kind == "multi_select":
+        return list(row["value_json"] or []) or None
+    if kind == "number":
+        return decimal(row["value_number"])
+    if kind == "boolean":
+        found: bool | None = row["value_boolean"]
+        return found
+    return row["value_text"] or None
+
+
+def is_empty(given: object) -> bool:
+    """Say whether a question was left unanswered: nothing, white space, or nothing chosen."""
+    if isinstance(given, str):
+        return not given.strip()
+    return given is None or (isinstance(given, list | tuple) and all(is_empty(part) for part in given))
+
+
+def decimal(given: object) -> Decimal | None:
+    """Read a finite number or decimal string; None for anything else, booleans included."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str | Decimal):
+        return None
+    try:
+        number = Decimal(str(given).strip())
+    except (InvalidOperation, ValueError):  # ValueError: an integer too long to be written out
+        return None
+    return number if number.is_finite() else None
+
+
+def pointer(key: str) -> str:
+    """Point at an answer in the request body."""
+    return "/answers/" + key.replace("~", "~0").replace("/", "~1")
+
+
+def option_values(field: Field) -> list[str]:
+    """List the values that a select field offers."""
+    return [str(option["value"]) for option in field.get("options") or []]
+
+
+def _unknown(key: str, known: Sequence[str]) -> dict[str, str]:
+    near = difflib.get_close_matches(key, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else "."
+    return {"pointer": pointer(key), "message": f"The job asks no such question{hint}"}
+
+
+def _row(field: Field, given: Value) -> Row:
+    return {
+        "field_id": field["id"],
+        "field_key": field["key"],
+        "field_label": field["label"],
+        "field_type": field["field_type"],
+        "value_text": given if isinstance(given, str) else "",
+        "value_number": given if isinstance(given, Decimal) else None,
+        "value_boolean": given if isinstance(given, bool) else None,
+        "value_json": given if isinstance(given, list) else None,
+    }
+
+
+def _text(given: object, field: Field) -> str:
+    if not isinstance(given, str):
+        raise _Fault(NOT_TEXT)
+    # Neither can be kept: PostgreSQL takes no NUL and half a surrogate pair is no character.
+    if any(char == "\0" or unicodedata.category(char) == "Cs" for char in given):
+        raise _Fault("Holds a character that cannot be kept.")
+    limit = MAX_TEXT[field["field_type"]]
+    if len(given) > limit:
+        raise _Fault(f"Must have at most {limit} characters.")
+    return given.strip()
+
+
+def _url(given: object, field: Field) -> str:
+    text = _text(given, field)
+    try:
+        parts = urlsplit(text)
+        fit = parts.scheme.lower() in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fit = False
+    if not fit or any(char.isspace() or ord(char) < 32 for char in text):
+        raise _Fault("Must be a web address that begins with http:// or https://.")
+    return text
+
+
+def _number(given: object, _field: Field) -> Decimal:
+    number = decimal(given)
+    if number is None:
+        raise _Fault("Must be a number.")
+    if number and number.adjusted() >= MAX_INTEGER_DIGITS:
+        raise _Fault(f"Must have at most {MAX_INTEGER_DIGITS} digits before the point.")
+    if number != round(number, MAX_FRACTION_DIGITS):
+        raise _Fault(f"Must have at most {MAX_FRACTION_DIGITS} digits after the point.")
+    # As digits: 1E+3 is 1000, and 5.50 is 5.5.
+    return Decimal(format(round(number, MAX_FRACTION_DIGITS).normalize(), "f")) if number else Decimal(0)
+
+
+def _boolean(given: object, _field: Field) -> bool:
+    if isinstance(given, bool):
+        return given
+    found = WORDS.get(given.strip().casefold()) if isinstance(given, str) else None
+    if found is None:
+        raise _Fault("Must be true or false.")
+    return found
+
+
+def _single(given: object, field: Field) -> str:
+    if not isinstance(given, str):
+        raise _Fault(NOT_TEXT)
+    offered = option_values(field)
+    for candidate in (given, given.strip()):
+        if candidate in offered:
+            return candidate
+    raise _Fault(f"Must be one of: {_listed(offered)}.")
+
+
+def _multiple(given: object, field: Field) -> list[str]:
+    # A form sends a single choice as a plain text, and where a part holds JSON it is a list in a text.
+    chosen = _parts(given) if isinstance(given, str) else given
+    if not isinstance(chosen, list | tuple) or not all(isinstance(part, str) for part in chosen):
+        raise _Fault("Must be a list of texts.")
+    return list(dict.fromkeys(_single(part, field) for part in chosen if not is_empty(part)))
+
+
+def _parts(given: str) -> list[Any]:
+    if given.lstrip().startswith("["):
+        try:
+            parts = json.loads(given)
+        except (ValueError, RecursionError):
+            parts = None
+        if isinstance(parts, list):
+            return parts
+    return [given]
+
+
+def _listed(values: Sequence[str], most: int = 20) -> str:
+    return ", ".join(values[:most]) + (", …" if len(values) > most else "")
+
+
+_TYPES: dict[str, Callable[[object, Field], Value]] = {
+    "short_text": _text,
+    "long_text": _text,
+    "single_select": _single,
+    "multi_select": _multiple,
+    "number": _number,
+    "boolean": _boolean,
+    "url": _url,
+}
