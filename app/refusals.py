@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from app import context
 from app.context import Answer
-from rules import errors
+from rules import errors, links
 from rules.errors import Refusal
 
 log = logging.getLogger("hiring.refusals")
@@ -75,6 +75,7 @@ def render(fault: Exception, path: str) -> Answer:
         headers["Allow"] = details.pop("allow")
     if refusal.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="api"'
+    details["documentation_url"] = links.error(refusal.code)
     details["request_id"] = context.request_id.get()
     return Answer(refusal.status, orjson.dumps(envelope(refusal, details, path=path)), headers)
 

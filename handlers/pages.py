@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 import schemas.sessions
 import store.sessions
 from handlers import sessions
+from schemas import guides
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -28,6 +29,8 @@ REFERENCE = HEADERS | {
     ),
     "Cache-Control": "public, max-age=300",
 }
+
+PUBLIC = HEADERS | {"Cache-Control": "public, max-age=300"}
 
 # What is shown for each state of an invitation.
 TEMPLATES = {
@@ -59,6 +62,33 @@ def show_reference() -> flask.Response:
     """Show the API reference, made by the browser from the document that the service runs on."""
     response = page("reference.html")
     response.headers.update(REFERENCE)
+    return response
+
+
+def show_guides() -> flask.Response:
+    """List the guides and the pages of the error codes."""
+    return _show_document("guides")
+
+
+def show_guide(name: str) -> flask.Response:
+    """Show one guide."""
+    return _show_document(f"guides/{name}")
+
+
+def show_error_page(code: str) -> flask.Response:
+    """Show what an error code means and how to mend it."""
+    return _show_document(f"errors/{code}")
+
+
+def show_api_changelog() -> flask.Response:
+    """Show what changed in the API, by date."""
+    return _show_document("api-changelog")
+
+
+def _show_document(place: str) -> flask.Response:
+    guide = guides.find(place)
+    response = page("document.html", status=200 if guide else 404, guide=guide)
+    response.headers.update(PUBLIC)
     return response
 
 

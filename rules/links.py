@@ -17,3 +17,8 @@ def base() -> str:
 def take(token: str) -> str:
     """Return the link that a candidate opens."""
     return f"{_base_url}/take/{token}"
+
+
+def error(code: str) -> str:
+    """Return the page that explains an error code."""
+    return f"{_base_url}/docs/errors/{code}/"

@@ -1,0 +1,93 @@
+"""The pages that explain: one for each error code, the guides, the changelog; what links to them, and where they lead."""
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+from starlette.testclient import TestClient
+
+from app.settings import ROOT
+from app.validation import _draft4
+from rules import errors
+from tests.api import Tenant
+from tests.documents import documents
+
+DOCS = ROOT / "docs"
+ERRORS = sorted((DOCS / "errors").glob("*.md"))
+SERVED = [*ERRORS, *sorted((DOCS / "guides").glob("*.md")), DOCS / "api-changelog.md"]
+REFUSALS = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, errors.Refusal) and kind is not errors.Refusal
+}
+
+
+def address(path: Path) -> str:
+    return f"/docs/{path.relative_to(DOCS).with_suffix('').as_posix().removesuffix('/README')}/"
+
+
+def test_every_code_of_the_document_has_its_page_and_no_other_is_there() -> None:
+    codes = documents()["openapi"]["components"]["schemas"]["ErrorCode"]["enum"]
+    assert [path.stem for path in ERRORS] == sorted(codes)
+
+
+@pytest.mark.parametrize("path", ERRORS, ids=lambda path: path.stem)
+def test_an_error_page_says_what_the_service_says(path: Path) -> None:
+    text, refusal = path.read_text(), REFUSALS[path.stem]
+    assert text.startswith(f"# {path.stem}\n\nStatus **{refusal.status}**: {refusal.message}\n")
+    assert re.findall(r"^## (.+)", text, re.M) == ["What it means", "How to mend it", "Example"]
+    (block,) = re.findall(r"^```json\n(.+?)^```$", text, re.M | re.S)
+    example = json.loads(block)
+    assert example["error"]["code"] == path.stem
+    assert example["error"]["message"] == refusal.message
+    assert example["error"]["details"]["documentation_url"].endswith(address(path))
+    schema = _draft4(documents()["openapi"]["components"]["schemas"]["Error"])
+    jsonschema_rs.Draft4Validator(schema).validate(example)
+
+
+@pytest.mark.parametrize("path", SERVED, ids=address)
+def test_a_page_is_served_and_its_links_lead_somewhere(http: TestClient, path: Path) -> None:
+    page = http.get(address(path))
+    assert page.status_code == 200
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert f"<title>{path.read_text().partition(chr(10))[0].removeprefix('# ')}</title>" in page.text
+    for link in set(re.findall(r'href="(/docs/[^"]*)"', page.text)):
+        assert http.get(link).status_code == 200, link
+    assert '.md"' not in page.text
+
+
+def test_every_guide_and_error_page_is_on_the_index(http: TestClient) -> None:
+    index = http.get("/docs/guides/").text
+    assert [path for path in SERVED if f'href="{address(path)}"' not in index] == []
+
+
+def test_the_reference_leads_to_the_guides(http: TestClient) -> None:
+    assert 'href="/docs/guides/"' in http.get("/docs/").text
+
+
+@pytest.mark.parametrize(
+    "path", ["/docs/errors/NO_SUCH_CODE/", "/docs/guides/none/", "/docs/guides/..%2Ferrors%2FNOT_FOUND/"]
+)
+def test_an_unknown_page_is_a_page_too(http: TestClient, path: str) -> None:
+    page = http.get(path)
+    assert page.status_code == 404
+    assert page.headers["Content-Type"].startswith(("text/html", "application/json"))
+
+
+def test_a_refusal_leads_to_the_page_of_its_code(http: TestClient, tenant: Tenant) -> None:
+    refused = [
+        http.get("/api/v1/public/org/"),
+        tenant.live.get("/invites/unknown/"),
+        tenant.live.post("/assessments/create/", {}),
+        tenant.live.get("/assessments/", params={"page_size": 0}),
+        http.delete("/api/v1/public/org/"),
+        http.get("/api/v1/candidate/invites/unknown/"),
+    ]
+    for answer in refused:
+        error = answer.json()["error"]
+        assert error["details"]["documentation_url"] == f"http://testserver/docs/errors/{error['code']}/"
+        page = http.get(error["details"]["documentation_url"])
+        assert page.status_code == 200
+        assert f"<h1>{error['code']}</h1>" in page.text
