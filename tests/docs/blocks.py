@@ -1,7 +1,8 @@
 """A guide's code blocks, run in their order as a reader would run them.
 
 - `sh`, `python` and `ts` blocks run one after the other in one folder; variables that a `sh` block sets are in the
-  environment of all later ones. A first line that is a comment with a file name keeps the block under that name.
+  environment of all later ones. One whose first line is a comment with a file name is kept under that name, and run
+  by the later block that imports or starts it.
 - A `json` or `text` block is what the block before it prints. Of JSON, what is shown must be there and other members
   may be; `…` stands for anything.
 """
@@ -52,21 +53,28 @@ class Reader:
 
     def follow(self, guide: Path) -> None:
         """Run every block of a guide, and compare where it shows what is printed."""
-        for block in blocks(guide):
+        every = blocks(guide)
+        for place, block in enumerate(every):
             where = f"{guide.name}:{block.line}"
-            if block.language in RUN:
+            if named := NAMED.match(block.text):
+                (self.folder / named[1]).write_text(block.text)
+                used = (later.text for later in every[place + 1 :] if later.language in RUN)
+                assert any(Path(named[1]).stem in text for text in used), f"{where}: nobody uses {named[1]}"
+            elif block.language in RUN:
                 self.printed = RUN[block.language](self, block, where)
-                continue
-            assert block.language in ("json", "text"), f"{where}: nobody runs {block.language}"
-            if self.printed is not None:
-                compare(block, self.printed, where)
+            else:
+                assert block.language in ("json", "text"), f"{where}: nobody runs {block.language}"
+                if self.printed is not None:
+                    compare(block, self.printed, where)
 
     def shell(self, block: Block, where: str) -> str:
         kept = self.folder / "environment"
         program = f"set -aeuo pipefail\n{block.text}\nset +x; env -0 > '{kept}'\n"
         printed = self.run(["bash", "-c", program], where)
         pairs = (pair.partition("=") for pair in kept.read_text().split("\0") if pair)
-        self.environ = {name: value for name, _, value in pairs if name not in ("_", "SHLVL", "PWD", "OLDPWD")}
+        self.environ = {
+            name: value for name, _, value in pairs if name not in ("_", "SHLVL", "PWD", "OLDPWD")
+        }
         return printed
 
     def python(self, block: Block, where: str) -> str:
@@ -80,8 +88,7 @@ class Reader:
         return self.run([self.node, "--disable-warning=ExperimentalWarning", str(program)], where)
 
     def keep(self, block: Block, suffix: str) -> Path:
-        named = NAMED.match(block.text)
-        path = self.folder / (named[1] if named else f"block-{block.line}.{suffix}")
+        path = self.folder / f"block-{block.line}.{suffix}"
         path.write_text(block.text)
         return path
 
@@ -125,7 +132,9 @@ def compare(block: Block, printed: str, where: str) -> None:
         different = list(differences(json.loads(block.text), json.loads(printed)))
         assert not different, f"{where} shows something else than what was printed: {different}\n{printed}"
     else:
-        assert like(block.text.strip(), printed.strip()), f"{where} shows\n{block.text}\nbut printed was\n{printed}"
+        assert like(block.text.strip(), printed.strip()), (
+            f"{where} shows\n{block.text}\nbut printed was\n{printed}"
+        )
 
 
 def differences(shown: Any, printed: Any, at: str = "") -> Any:
@@ -141,7 +150,9 @@ def differences(shown: Any, printed: Any, at: str = "") -> Any:
             yield f"{at} has {len(printed)} items"
         for place, (one, other) in enumerate(zip(shown, printed, strict=False)):
             yield from differences(one, other, f"{at}/{place}")
-    elif not (like(shown, printed) if isinstance(shown, str) and isinstance(printed, str) else shown == printed):
+    elif not (
+        like(shown, printed) if isinstance(shown, str) and isinstance(printed, str) else shown == printed
+    ):
         yield f"{at} is {printed!r}"
 
 

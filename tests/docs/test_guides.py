@@ -30,7 +30,9 @@ def service() -> Iterator[tuple[Up, Path]]:
 
 
 @pytest.fixture
-def reader(service: tuple[Up, Path], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[blocks.Reader]:
+def reader(
+    service: tuple[Up, Path], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[blocks.Reader]:
     """Somebody with an organisation of their own on that instance, in a folder like a clone of this one."""
     running, data = service
     guide: Path = request.node.callspec.params["guide"]
@@ -64,7 +66,9 @@ def test_a_guide_can_be_followed(guide: Path, reader: blocks.Reader) -> None:
         pytest.skip(f"The guides use {', '.join(missing)}, which this machine has not.")
     reader.follow(guide)
     if reader.left_out:
-        pytest.skip("All but the TypeScript ran: there is no Node of at least 22.18 here; `tox -e clients` brings one.")
+        pytest.skip(
+            "All but the TypeScript ran: there is no Node of at least 22.18 here; `tox -e clients` brings one."
+        )
 
 
 def test_what_is_shown_but_not_printed_is_found() -> None:

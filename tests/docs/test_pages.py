@@ -1,4 +1,4 @@
-"""The pages that explain: one for each error code, the guides, the changelog; what links to them, and where they lead."""
+"""The pages that explain: error codes, guides, the changelog of the API; what links to them and where they lead."""
 
 import json
 import re
@@ -58,9 +58,11 @@ def test_a_page_is_served_and_its_links_lead_somewhere(http: TestClient, path: P
     assert '.md"' not in page.text
 
 
-def test_every_guide_and_error_page_is_on_the_index(http: TestClient) -> None:
-    index = http.get("/docs/guides/").text
-    assert [path for path in SERVED if f'href="{address(path)}"' not in index] == []
+def test_every_guide_is_on_the_index_and_every_code_in_the_guide_on_errors(http: TestClient) -> None:
+    listed = {path: "/docs/guides/errors/" if path in ERRORS else "/docs/guides/" for path in SERVED}
+    assert [
+        path for path, index in listed.items() if f'href="{address(path)}"' not in http.get(index).text
+    ] == []  # fmt: skip
 
 
 def test_the_reference_leads_to_the_guides(http: TestClient) -> None:
