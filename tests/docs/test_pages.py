@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.settings import ROOT
-from app.validation import _draft4
+from app.schema import draft4
 from rules import errors
 from tests.api import Tenant
 from tests.documents import documents
@@ -43,7 +43,7 @@ def test_an_error_page_says_what_the_service_says(path: Path) -> None:
     assert example["error"]["code"] == path.stem
     assert example["error"]["message"] == refusal.message
     assert example["error"]["details"]["documentation_url"].endswith(address(path))
-    schema = _draft4(documents()["openapi"]["components"]["schemas"]["Error"])
+    schema = draft4(documents()["openapi"]["components"]["schemas"]["Error"])
     jsonschema_rs.Draft4Validator(schema).validate(example)
 
 
@@ -69,13 +69,16 @@ def test_the_reference_leads_to_the_guides(http: TestClient) -> None:
     assert 'href="/docs/guides/"' in http.get("/docs/").text
 
 
-@pytest.mark.parametrize(
-    "path", ["/docs/errors/NO_SUCH_CODE/", "/docs/guides/none/", "/docs/guides/..%2Ferrors%2FNOT_FOUND/"]
-)
+@pytest.mark.parametrize("path", ["/docs/errors/NO_SUCH_CODE/", "/docs/guides/none/", "/docs/guides/README/"])
 def test_an_unknown_page_is_a_page_too(http: TestClient, path: str) -> None:
     page = http.get(path)
     assert page.status_code == 404
-    assert page.headers["Content-Type"].startswith(("text/html", "application/json"))
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+def test_nothing_else_of_the_disk_is_served(http: TestClient) -> None:
+    for name in ("..%2Ferrors%2FNOT_FOUND", "..%2F..%2FREADME", "%2Fetc%2Fpasswd"):
+        assert http.get(f"/docs/guides/{name}/").status_code in (400, 404)
 
 
 def test_a_refusal_leads_to_the_page_of_its_code(http: TestClient, tenant: Tenant) -> None:
