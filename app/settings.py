@@ -29,6 +29,7 @@ class Settings:
     threads: int = 8  # request threads of one web process
     fast_path: bool = True  # serve ordinary requests without Connexion's chain (app/plan.py)
     log_level: str = "INFO"
+    plans: str = ""  # numbers of the plans to replace, as JSON: {"starter": {"invites": 50}}
 
 
 def read(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -49,6 +50,7 @@ def read(environ: Mapping[str, str] = os.environ) -> Settings:
         threads=int(environ.get("WEB_THREADS", Settings.threads)),
         fast_path=environ.get("FAST_PATH", "1") != "0",
         log_level=environ.get("LOG_LEVEL", Settings.log_level),
+        plans=environ.get("PLANS", ""),
     )
 
 

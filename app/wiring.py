@@ -3,7 +3,7 @@
 from app import logs
 from app.settings import Settings
 from gateways import mail, webhooks
-from rules import links
+from rules import links, plans
 from store import engine, limits, secrets
 
 
@@ -11,6 +11,8 @@ def configure(settings: Settings, *, pool_size: int = 8) -> None:
     """Configure a process: logs, store, limiter, links, secrets, what goes out."""
     logs.configure(settings.log_level)
     links.configure(settings.base_url)
+    if settings.plans:
+        plans.override(settings.plans)
     engine.configure(settings.database_url, pool_size=pool_size)
     limits.configure(settings.redis_url)
     secrets.configure(settings.secret_key)

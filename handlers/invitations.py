@@ -62,6 +62,8 @@ def create_invitation(session: Session, caller: Caller, slug: str, body: Body) -
         if found is None:
             rules.check_quota(caller.plan.invites, used, granted)
         organisations.give_back_invites(session, caller, granted)
+        if found is None:  # what was in the way has been cancelled since
+            return create_invitation(session, caller, slug, body)
     return schemas.created(found, "An invitation already exists for this candidate."), 200
 
 

@@ -15,9 +15,8 @@ from rules.errors import (
 )
 from rules.moves import Move
 
+# What time does to an invitation; what its candidate does is in rules.sessions.
 MOVES = {
-    "start": Move({"pending"}, "started", stamp="started_at", event="assessment.started"),
-    "complete": Move({"started"}, "completed", stamp="completed_at", event="assessment.completed"),
     "expire": Move({"pending"}, "expired", event="invitation.expired"),
 }
 

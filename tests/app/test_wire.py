@@ -98,9 +98,15 @@ def test_a_strange_target_is_not_found(server: Address, target: str) -> None:
 
 def test_a_strange_header_or_query_does_no_harm(server: Address, owner: Tenant) -> None:
     key = f"Authorization: Bearer {owner.live.key}"
-    for header in ("X-Odd: \xff\xfe", f"X-Long: {'a' * 60_000}", "Expect: 100-continue", "Upgrade: websocket", "Upgrade: h2c",
-                   "Cookie: \x80", "Accept: \xe9", "X-Request-Id: \xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9",
-                   "Content-Type: \xe9"):  # fmt: skip
+    latin = (
+        "X-Odd: \xff\xfe",
+        "Cookie: \x80",
+        "Accept: \xe9",
+        "Content-Type: \xe9",
+        "X-Request-Id: " + "\xe9" * 8,
+    )
+    asks = ("Expect: 100-continue", "Upgrade: websocket", "Upgrade: h2c")
+    for header in (*latin, *asks, f"X-Long: {'a' * 60_000}"):
         assert send(server, request(f"GET {ORG} HTTP/1.1", key, header)).status == 200, header[:40]
     assert (
         send(server, request(f"GET {ORG} HTTP/1.1", "Authorization: Bearer \xe9\xe9")).error["code"]

@@ -1,0 +1,38 @@
+"""What the environment decides."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app import settings, wiring
+from app.settings import Settings
+from rules import plans
+
+WHOLE = {"DATABASE_URL": "d", "REDIS_URL": "r", "BASE_URL": "http://x/", "SECRET_KEY": "s"}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_variable_that_is_missing_is_named(name: str) -> None:
+    with pytest.raises(KeyError, match=name):
+        settings.read({one: value for one, value in WHOLE.items() if one != name})
+
+
+def test_what_is_not_said_has_its_default() -> None:
+    read = settings.read(WHOLE)
+    assert read == Settings("d", "r", "http://x", Path(".data/mail"), "s")
+    proxies = settings.read(WHOLE | {"TRUSTED_PROXIES": " 10.0.0.0/8, ::1 ,,"}).trusted_proxies
+    assert proxies == ("10.0.0.0/8", "::1")
+
+
+def test_an_operator_may_change_the_plans_numbers(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plans, "PLANS", dict(plans.PLANS))
+    try:
+        wiring.configure(replace(settings, plans='{"starter": {"invites": 50}}'))
+        assert (plans.PLANS["starter"].invites, plans.PLANS["starter"].cases) == (50, 30)
+        with pytest.raises(ValueError, match="gold"):
+            wiring.configure(replace(settings, plans='{"gold": {}}'))
+    finally:
+        wiring.configure(settings, pool_size=settings.threads + 4)
