@@ -12,7 +12,7 @@ from rules.errors import Invalid
 from rules.pages import Page
 from schemas import html
 from schemas import jobs as schemas
-from store import assessments, events, jobs, organisations
+from store import assessments, events, fields, jobs, organisations
 from store.jobs import Job
 
 Body = dict[str, Any]
@@ -69,8 +69,8 @@ def close_job(session: Session, caller: Caller, key: str) -> Body:
     return _shown(session, job)
 
 
-def _shown(_session: Session, job: Job) -> Body:
-    return schemas.detail(job, [])
+def _shown(session: Session, job: Job) -> Body:
+    return schemas.detail(job, fields.all_of(session, job))
 
 
 def _settings(session: Session, caller: Caller, body: Body) -> Body:

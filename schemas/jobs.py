@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from schemas.fields import DecimalText, Moment, Show, Stamped
+from schemas.fields import DecimalText, Moment, Resource, Show, Stamped
 
 
 class Item(Stamped):
@@ -57,11 +57,54 @@ class Event(Schema):
     closed_at = Moment()
 
 
+class Question(Stamped):
+    """One question of a job."""
+
+    key = fields.String()
+    label = fields.String()
+    field_type = fields.String()
+    placeholder = fields.String()
+    help_text = fields.String()
+    is_required = fields.Boolean()
+    sort_order = fields.Integer()
+    is_active = fields.Boolean()
+    options = fields.Raw()
+
+
+class Knockout(Resource):
+    """One condition that an answer has to meet."""
+
+    field_key = fields.String()
+    operator = fields.String()
+    value = fields.Function(lambda rule: rule.value[0])
+    on_fail = fields.String()
+    is_active = fields.Boolean()
+    sort_order = fields.Integer()
+
+
+class Requirement(Resource):
+    """One thing that a job looks for."""
+
+    kind = fields.String()
+    importance = fields.String()
+    field = fields.String(allow_none=True)
+    key = fields.String()
+    label = fields.String()
+    weight = fields.Integer()
+    min_years = fields.Integer(allow_none=True)
+    values = fields.List(fields.String())
+    sort_order = fields.Integer()
+    is_active = fields.Boolean()
+
+
 item: Show = Item().dump
+question: Show = Question().dump
+knockout: Show = Knockout().dump
+requirement: Show = Requirement().dump
 event: Show = Event().dump
 _detail: Show = Detail().dump
 
 
 def detail(job: Any, questions: Iterable[Any]) -> dict[str, Any]:
     """Show a job with all its settings and the questions it asks."""
-    return _detail(job) | {"application_fields": list(questions)}
+    return _detail(job) | {"application_fields": [question(one) for one in questions]}

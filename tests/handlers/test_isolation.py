@@ -42,6 +42,12 @@ def a_job(api: Api) -> dict[str, str]:
     return {"key": api.job()["slug"]}
 
 
+def a_field(api: Api) -> dict[str, str]:
+    key = a_job(api)["key"]
+    asked = {"key": "years_python", "label": "How many years?", "field_type": "number"}
+    return {"key": key, "field_id": api.post(f"/jobs/{key}/fields/", asked).json()["id"]}
+
+
 # What makes the ids of a path, by the path's first word and its parameters.
 MAKERS: dict[tuple[str, frozenset[str]], Callable[[Api], dict[str, str]]] = {
     ("assessments", frozenset({"slug"})): an_assessment,
@@ -49,6 +55,7 @@ MAKERS: dict[tuple[str, frozenset[str]], Callable[[Api], dict[str, str]]] = {
     ("invites", frozenset({"token"})): an_invitation,
     ("cases", frozenset({"id"})): a_case,
     ("jobs", frozenset({"key"})): a_job,
+    ("jobs", frozenset({"key", "field_id"})): a_field,
     ("webhooks", frozenset({"id"})): a_webhook,
     ("webhooks", frozenset({"id", "delivery_id"})): a_delivery,
 }

@@ -1,0 +1,26 @@
+"""What jobs look for."""
+
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from rules import requirements as rules
+from rules.caller import Caller
+from rules.pages import Page
+from schemas import jobs as schemas
+from store import fields, jobs, requirements
+
+Body = dict[str, Any]
+
+
+def list_requirements(session: Session, caller: Caller, key: str, **query: Any) -> Page:
+    """List a job's requirements in their order."""
+    return requirements.page(session, jobs.get(session, caller, key), **query).map(schemas.requirement)
+
+
+def replace_requirements(session: Session, caller: Caller, key: str, body: Body) -> list[Body]:
+    """Make the given requirements the full set."""
+    job = jobs.get(session, caller, key, for_update=True)
+    keys = {one.key for one in fields.all_of(session, job)}
+    plain = rules.normalise(body["requirements"], keys)
+    return [schemas.requirement(one) for one in requirements.replace(session, job, plain)]

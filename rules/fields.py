@@ -1,0 +1,57 @@
+"""What a job may ask, and how its questions are named."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, count
+from typing import Any
+
+from rules import knockouts
+from rules.errors import DuplicateKey, Invalid
+
+MOST = 100  # questions of one job
+LONGEST_KEY = 80
+LAST_PLACE = 32767
+CHOICES = ("single_select", "multi_select")
+
+
+def check_room(asked: int) -> None:
+    """Refuse one question more than a job may ask."""
+    if asked >= MOST:
+        raise Invalid.at("/label", f"A job asks at most {MOST} questions.")
+
+
+def check_options(field_type: str, options: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a choice of nothing, options where nothing is chosen, and the same option twice."""
+    values = [option["value"] for option in options]
+    if field_type in CHOICES and not values:
+        raise Invalid.at("/options", f"A {field_type} question needs options.")
+    if field_type not in CHOICES and values:
+        raise Invalid.at("/options", f"A {field_type} question has no options.")
+    if len(set(values)) < len(values):
+        raise Invalid.at("/options", "Two options have the same value.")
+
+
+def check_rules(rules: Sequence[Mapping[str, Any]], fields: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a change of a question that its knockout rules would not fit."""
+    try:
+        knockouts.check(rules, fields)
+    except Invalid as fault:
+        first = fault.details["fields"][0]["message"]
+        raise Invalid.at("/field_type", f"A knockout rule stands against this: {first}") from None
+
+
+def ordered(options: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return options in their order."""
+    return sorted((dict(option) for option in options), key=lambda option: option["sort_order"])
+
+
+def key(given: str | None, label: str, taken: Collection[str]) -> str:
+    """Return a question's key: the one given, or one made of the label; a key used twice is refused."""
+    if given is not None:
+        if given in taken:
+            raise DuplicateKey(f"The job has a question with the key {given!r} already.")
+        return given
+    plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
+    base = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[: LONGEST_KEY - 4].rstrip("_") or "question"
+    return next(one for one in chain([base], (f"{base}_{n}" for n in count(2))) if one not in taken)
