@@ -6,7 +6,9 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from rules.errors import Unavailable
 
@@ -23,8 +25,7 @@ class Hop:
         self.threads = threads
         self.started = False
         self.work: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.done: deque[Any] = deque()
-        self.waking = False
+        self.desks: WeakKeyDictionary[asyncio.AbstractEventLoop, _Desk] = WeakKeyDictionary()
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
         """Have a function run by a thread, in a copy of this context; Unavailable when too much waits already."""
@@ -35,24 +36,41 @@ class Hop:
         if self.work.qsize() > LONGEST_QUEUE:
             raise Unavailable
         loop = asyncio.get_running_loop()
+        desk = self.desks.get(loop)
+        if desk is None:
+            desk = self.desks[loop] = _Desk(loop)
         future = loop.create_future()
-        self.work.put((loop, future, contextvars.copy_context(), function, arguments))
+        self.work.put((desk, future, contextvars.copy_context(), function, arguments))
         return future
 
     def _serve(self) -> None:
         while True:
-            loop, future, context, function, arguments = self.work.get()
+            desk, future, context, function, arguments = self.work.get()
             result, raised = None, None
             try:
                 result = context.run(function, *arguments)
             except BaseException as fault:  # it is the caller's, whatever it is
                 raised = fault
-            self.done.append((future, result, raised))
-            if not self.waking:
-                self.waking = True
-                loop.call_soon_threadsafe(self._deliver)
+            desk.put(future, result, raised)
             # Nothing outlives its request.
-            loop = future = context = function = arguments = result = raised = None
+            desk = future = context = function = arguments = result = raised = None
+
+
+class _Desk:
+    """Where one loop (a server has one, tests have many) finds what is done."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.call = loop.call_soon_threadsafe
+        self.done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
+        self.waking = False
+
+    def put(self, future: asyncio.Future[Any], result: Any, fault: BaseException | None) -> None:
+        """Leave one result, from any thread."""
+        self.done.append((future, result, fault))
+        if not self.waking:
+            self.waking = True
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                self.call(self._deliver)
 
     def _deliver(self) -> None:
         self.waking = False

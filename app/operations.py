@@ -19,6 +19,7 @@ from rules import links, plans
 from rules.caller import Caller
 from rules.pages import Page
 from store import idempotency, organisations
+from store.engine import Reading
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -56,8 +57,9 @@ class TagResolver(Resolver):  # type: ignore[misc]
 class Operation:
     """A handler with what surrounds it: plan gate, transaction, idempotency, `meta`, headers.
 
-    The handler names what it needs: `session`, or `begin` where it must reach the network between two
-    transactions; `caller`; parameters and `body` by name, or all that it does not name as `**query`.
+    The handler names what it needs: `session`, a transaction; `reading` where it changes nothing; `begin` where it
+    must reach the network between two transactions; `caller`; parameters
+    and `body` by name, or all that it does not name as `**query`.
     """
 
     def __init__(self, function: Callable[..., Any], method: str, definition: dict[str, Any]) -> None:
@@ -65,6 +67,7 @@ class Operation:
         self.function, self.method = function, method
         self.wants = {parameter.name for parameter in signature}
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
+        self.reads = "reading" in self.wants
         self.feature = definition.get("x-feature")
         self.success = int(min(status for status in definition["responses"] if status.startswith("2")))
         content = definition["responses"][str(self.success)].get("content", {})
@@ -90,11 +93,11 @@ class Operation:
         given = request.arguments
         if caller and self.feature:
             plans.require(caller.plan_name, self.feature)
-        with store.transaction() as session:
-            if key is None or caller is None:
-                answer = self._produce(session, request, caller, given)
+        with store.reading() if self.reads else store.transaction() as means:
+            if key is None or caller is None or isinstance(means, Reading):
+                answer = self._produce(means, request, caller, given)
             else:
-                answer = self._once(session, request, caller, key, given)
+                answer = self._once(means, request, caller, key, given)
         if isinstance(answer, flask.Response):
             answer.headers.extend(request.headers)
         else:
@@ -102,11 +105,15 @@ class Operation:
         return answer
 
     def _produce(
-        self, session: Session, request: context.Request, caller: Caller | None, given: dict[str, Any]
+        self,
+        means: Session | Reading,
+        request: context.Request,
+        caller: Caller | None,
+        given: dict[str, Any],
     ) -> Answer | flask.Response:
         arguments = given if self.wants_all else {name: given[name] for name in given if name in self.wants}
-        means = {"session": session, "begin": store.transaction, "caller": caller}
-        made = self.function(**arguments, **{name: means[name] for name in means if name in self.wants})
+        there = {"session": means, "reading": means, "begin": store.transaction, "caller": caller}
+        made = self.function(**arguments, **{name: there[name] for name in there if name in self.wants})
         if isinstance(made, flask.Response):
             return made
         body, status = made if isinstance(made, tuple) else (made, self.success)
@@ -115,7 +122,7 @@ class Operation:
         if isinstance(body, Page):
             body = _envelope(body, request)
         if self.with_meta and caller:
-            body = {**body, "meta": organisations.quota(session, caller)}
+            body = {**body, "meta": organisations.quota(means, caller)}
         return Answer(status, orjson.dumps(body))
 
     def _once(

@@ -4,6 +4,7 @@ import logging
 from typing import Any
 
 import orjson
+import psycopg
 import redis
 import sqlalchemy.exc
 from connexion.exceptions import ProblemException
@@ -32,6 +33,8 @@ _OUTAGES = (
     sqlalchemy.exc.OperationalError,
     sqlalchemy.exc.InterfaceError,
     sqlalchemy.exc.TimeoutError,
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
     redis.ConnectionError,
     redis.TimeoutError,
 )

@@ -15,20 +15,21 @@ from schemas import results as result_schemas
 from store import assessments, cases, organisations, results
 from store.assessments import Assessment, AssessmentCase
 from store.cases import Case
+from store.engine import Reading
 
 Body = dict[str, Any]
 
 
-def list_assessments(session: Session, caller: Caller, **query: Any) -> Page:
+def list_assessments(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List assessments, newest first."""
     if query["team_id"] is not None or query["team_slug"] is not None:
         plans.require(caller.plan_name, "team_filters")
-    return assessments.page(session, caller, **query).map(schemas.item)
+    return assessments.page(reading, caller, **query).map(schemas.item)
 
 
-def get_assessment(session: Session, caller: Caller, slug: str) -> Body:
+def get_assessment(reading: Reading, caller: Caller, slug: str) -> Body:
     """Show one assessment."""
-    return schemas.detail(assessments.get(session, caller, slug))
+    return schemas.detail(assessments.read(reading, caller, slug))
 
 
 def create_assessment(session: Session, caller: Caller, body: Body) -> Body:

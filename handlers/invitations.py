@@ -18,26 +18,27 @@ from schemas import invitations as schemas
 from schemas import results as result_schemas
 from schemas import sessions as session_schemas
 from store import assessments, events, invitations, organisations, outbox, results
+from store.engine import Reading
 from store.invitations import Invitation
 
 Body = dict[str, Any]
 
 
-def list_assessment_invitations(session: Session, caller: Caller, slug: str, **query: Any) -> Page:
+def list_assessment_invitations(reading: Reading, caller: Caller, slug: str, **query: Any) -> Page:
     """List an assessment's invitations, newest first."""
-    assessment = assessments.get(session, caller, slug)
-    return invitations.page(session, caller, assessment_id=assessment.id, **query).map(schemas.detail)
+    assessment = assessments.read(reading, caller, slug)
+    return invitations.page(reading, caller, assessment_id=assessment.id, **query).map(schemas.detail)
 
 
-def list_invitations(session: Session, caller: Caller, assessment: str | None, **query: Any) -> Page:
+def list_invitations(reading: Reading, caller: Caller, assessment: str | None, **query: Any) -> Page:
     """List invitations to all assessments, newest first."""
-    assessment_id = None if assessment is None else assessments.find_id(session, caller, assessment)
-    return invitations.page(session, caller, assessment_id=assessment_id, **query).map(schemas.detail)
+    assessment_id = None if assessment is None else assessments.find_id(reading, caller, assessment)
+    return invitations.page(reading, caller, assessment_id=assessment_id, **query).map(schemas.detail)
 
 
-def get_invitation(session: Session, caller: Caller, token: str) -> Body:
+def get_invitation(reading: Reading, caller: Caller, token: str) -> Body:
     """Show one invitation."""
-    return schemas.detail(invitations.get(session, caller, token))
+    return schemas.detail(invitations.read(reading, caller, token))
 
 
 def create_invitation(session: Session, caller: Caller, slug: str, body: Body) -> tuple[Body, int]:

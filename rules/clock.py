@@ -10,4 +10,5 @@ def now() -> datetime:
 
 def iso(moment: datetime) -> str:
     """Write a moment as ISO 8601 UTC with milliseconds, ending in Z."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return utc.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

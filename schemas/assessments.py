@@ -2,7 +2,8 @@
 
 from marshmallow import Schema, fields
 
-from schemas.fields import Show, Stamped
+from schemas.fields import Stamped
+from schemas.showing import Show, show
 
 
 class Item(Stamped):
@@ -51,6 +52,6 @@ class AttachedCase(Schema):
     time_limit_minutes = fields.Integer(allow_none=True)
 
 
-item: Show = Item().dump
-detail: Show = Detail().dump
-attached_case: Show = AttachedCase().dump
+item: Show = show(Item())
+detail: Show = show(Detail())
+attached_case: Show = show(AttachedCase())

@@ -2,7 +2,8 @@
 
 from marshmallow import fields
 
-from schemas.fields import DecimalText, Resource, Show, Stamped
+from schemas.fields import DecimalText, Resource, Stamped
+from schemas.showing import Show, show
 
 
 class PlatformCase(Resource):
@@ -39,5 +40,5 @@ class Case(Stamped):
     livemode = fields.Boolean()
 
 
-platform_case: Show = PlatformCase().dump
-detail: Show = Case().dump
+platform_case: Show = show(PlatformCase())
+detail: Show = show(Case())

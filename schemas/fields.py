@@ -1,6 +1,5 @@
 """The two ways in which answers write what JSON has no word for."""
 
-from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -9,15 +8,17 @@ from marshmallow import Schema, fields
 
 from rules.clock import iso
 
-# How a schema shows one object.
-Show = Callable[[Any], dict[str, Any]]
-
 
 class Moment(fields.Field[datetime]):
     """A moment as ISO 8601 UTC, ending in Z."""
 
-    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **options: Any) -> str | None:
+    @staticmethod
+    def written(value: datetime | None) -> str | None:
+        """Write one moment."""
         return None if value is None else iso(value)
+
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **options: Any) -> str | None:
+        return self.written(value)
 
 
 class DecimalText(fields.Field[Decimal]):
@@ -27,10 +28,14 @@ class DecimalText(fields.Field[Decimal]):
         super().__init__(**options)
         self.places = places
 
-    def _serialize(self, value: Decimal | None, attr: str | None, obj: Any, **options: Any) -> str | None:
+    def written(self, value: Decimal | None) -> str | None:
+        """Write one number."""
         if value is None:
             return None
         return f"{value:f}" if self.places is None else f"{value:.{self.places}f}"
+
+    def _serialize(self, value: Decimal | None, attr: str | None, obj: Any, **options: Any) -> str | None:
+        return self.written(value)
 
 
 class Resource(Schema):

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from marshmallow import Schema, fields, post_dump
+from marshmallow import Schema, fields
 
 from rules import links
 from rules.clock import iso
 from rules.sessions import time_allowed
-from schemas.fields import Moment, Show
+from schemas.fields import Moment
+from schemas.showing import Show, show
 
 
 class _Assessment(Schema):
@@ -51,15 +52,15 @@ class Event(Schema):
     external_id = fields.String()
     enrollment_id = fields.UUID()
 
-    @post_dump
-    def leave_out_what_is_unset(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
-        """Drop the reference and the enrollment of invitations that have none; an enrollment has two names."""
-        kept = {name: value for name, value in data.items() if value is not None}
-        return kept | {"pipeline_enrollment_id": kept["enrollment_id"]} if "enrollment_id" in kept else kept
+
+detail: Show = show(Invitation())
+_event: Show = show(Event())
 
 
-detail: Show = Invitation().dump
-event: Show = Event().dump
+def event(invitation: Any) -> dict[str, Any]:
+    """Show an event's data; a reference or an enrollment that is unset is left out, an enrollment has two names."""
+    kept = {name: value for name, value in _event(invitation).items() if value is not None}
+    return kept | {"pipeline_enrollment_id": kept["enrollment_id"]} if "enrollment_id" in kept else kept
 
 
 def created(invitation: Any, message: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from marshmallow import fields
 
-from schemas.fields import Resource, Show
+from schemas.fields import Resource
+from schemas.showing import Show, show
 
 
 class Organisation(Resource):
@@ -14,4 +15,4 @@ class Organisation(Resource):
     notify_on_candidate_completion = fields.Boolean()
 
 
-detail: Show = Organisation().dump
+detail: Show = show(Organisation())

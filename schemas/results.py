@@ -6,7 +6,8 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules.clock import iso
-from schemas.fields import DecimalText, Moment, Show
+from schemas.fields import DecimalText, Moment
+from schemas.showing import Show, show
 
 
 class Item(Schema):
@@ -64,13 +65,17 @@ class _Result(Schema):
     integrity_review_status = fields.String(allow_none=True)
 
 
-item: Show = Item().dump
-_result, _violations, _cases = _Result().dump, _Violation(many=True).dump, _Case(many=True).dump
+item: Show = show(Item())
+_result, _violation, _case = show(_Result()), show(_Violation()), show(_Case())
 
 
 def detail(sitting: Any, cases: Sequence[Any], violations: Sequence[Any]) -> dict[str, Any]:
     """Show a completed session with its violations, case by case."""
-    return {**_result(sitting), "violation_events": _violations(violations), "cases": _cases(cases)}
+    return {
+        **_result(sitting),
+        "violation_events": [_violation(one) for one in violations],
+        "cases": [_case(one) for one in cases],
+    }
 
 
 def notice(sitting: Any, member: Any, organisation_name: str) -> dict[str, Any]:

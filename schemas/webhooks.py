@@ -1,11 +1,10 @@
 """What endpoints and deliveries look like outside."""
 
-from typing import Any
-
 from marshmallow import fields
 
 from rules.events import public_id
 from schemas.fields import Moment, Resource, Stamped
+from schemas.showing import Show, show
 
 
 class Endpoint(Stamped):
@@ -41,16 +40,5 @@ class Delivery(Resource):
     payload = fields.Raw()
 
 
-_endpoint, _delivery = Endpoint(), Delivery()
-
-
-def endpoint(row: Any) -> dict[str, Any]:
-    """Show an endpoint."""
-    shown: dict[str, Any] = _endpoint.dump(row)
-    return shown
-
-
-def delivery(row: Any) -> dict[str, Any]:
-    """Show a delivery."""
-    shown: dict[str, Any] = _delivery.dump(row)
-    return shown
+endpoint: Show = show(Endpoint())
+delivery: Show = show(Delivery())

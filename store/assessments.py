@@ -7,7 +7,18 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, Numeric, Select, UniqueConstraint, false, func, select
+from sqlalchemy import (
+    ForeignKey,
+    Index,
+    Numeric,
+    Select,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    false,
+    func,
+    select,
+)
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 
 from rules.assessments import RESERVED_SLUGS
@@ -15,8 +26,10 @@ from rules.caller import Caller
 from rules.errors import NotFound
 from rules.pages import Page
 from store import pages, slugs
-from store.base import Base, Identified, Owned, Updated, visible
+from store.base import ANYONE, Base, Identified, Owned, Updated, visible
 from store.cases import Case
+from store.engine import Reading
+from store.prepared import Prepared
 
 
 class Assessment(Base, Owned, Updated):
@@ -111,14 +124,52 @@ def select_by_key(caller: Caller, key: str) -> Select[Assessment]:
     return visible(caller, Assessment).where(matches).order_by((Assessment.slug == key).desc()).limit(1)
 
 
-def find_id(session: Session, caller: Caller, key: str) -> UUID:
+# By slug; a UUID is an id too, and a slug wins over an id. None is nobody's id.
+_READ = Prepared(
+    visible(ANYONE, Assessment)
+    .where((Assessment.slug == bindparam("key")) | (Assessment.id == bindparam("id")))
+    .order_by((Assessment.slug == bindparam("key")).desc())
+    .limit(1)
+)
+_LIST = pages.Listing(
+    visible(ANYONE, Assessment),
+    Assessment.id,
+    filters={
+        "search": func.lower(Assessment.title).like(
+            func.lower(bindparam("search", type_=Text())), escape="/"
+        ),
+        "status": Assessment.status == bindparam("status"),
+        "team_id": Assessment.team_id == bindparam("team_id"),
+        "no_team": Assessment.team_id.is_(None),
+        "nothing": false(),
+        "updated_after": Assessment.updated_at > bindparam("updated_after"),
+    },
+)
+
+
+def read(means: Session | Reading, caller: Caller, key: str) -> Any:
+    """Read the columns of one by slug or id, or raise NotFound."""
+    row = _READ.first(means, caller, key=key, id=_uuid(key))
+    if row is None:
+        raise NotFound("There is no such assessment.")
+    return row
+
+
+def find_id(means: Session | Reading, caller: Caller, key: str) -> UUID:
     """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
-    row = session.scalars(select_by_key(caller, key)).first()
+    row = _READ.first(means, caller, key=key, id=_uuid(key))
     return row.id if row else NIL
 
 
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
 def page(
-    session: Session,
+    means: Session | Reading,
     caller: Caller,
     *,
     search: str | None = None,
@@ -129,19 +180,25 @@ def page(
     cursor: str | None,
     page_size: int,
 ) -> Page:
-    """Load one page, newest first."""
-    rows = visible(caller, Assessment)
-    if search is not None:
-        rows = rows.where(Assessment.title.icontains(search, autoescape=True))
-    if status != "all":
-        rows = rows.where(Assessment.status == status)
-    if team_id is not None:
-        rows = rows.where(Assessment.team_id == (None if team_id == "null" else UUID(team_id)))
-    if team_slug is not None:
-        rows = rows.where(false())  # squads come with their own resource; until then no slug is anybody's
-    if updated_after is not None:
-        rows = rows.where(Assessment.updated_at > updated_after)
-    return pages.page(session, rows, Assessment.id, cursor=cursor, page_size=page_size)
+    """Read one page, newest first."""
+    return _LIST.page(
+        means,
+        caller,
+        search=None if search is None else f"%{_literal(search)}%",
+        status=None if status == "all" else status,
+        team_id=None if team_id in (None, "null") else UUID(team_id),
+        no_team=True if team_id == "null" else None,
+        nothing=None
+        if team_slug is None
+        else True,  # squads come with their own resource: no slug is anybody's
+        updated_after=updated_after,
+        cursor=cursor,
+        page_size=page_size,
+    )
+
+
+def _literal(text: str) -> str:
+    return text.replace("/", "//").replace("%", "/%").replace("_", "/_")
 
 
 def count_kept(session: Session, caller: Caller) -> int:

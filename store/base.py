@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import DateTime, ForeignKey, MetaData, Select, Text, Uuid, select
+from sqlalchemy import Boolean, DateTime, ForeignKey, MetaData, Select, Text, Uuid, bindparam, select
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 
@@ -63,7 +63,17 @@ class Owned(Identified):
 Row = TypeVar("Row", bound=Owned)
 
 
-def visible(caller: Caller, model: type[Row]) -> Select[Row]:
+class _Anyone:
+    """The caller of a statement that is prepared before there is one (store.prepared)."""
+
+    organisation_id = bindparam("organisation_id", type_=Uuid())
+    livemode = bindparam("livemode", type_=Boolean())
+
+
+ANYONE = _Anyone()
+
+
+def visible(caller: Caller | _Anyone, model: type[Row]) -> Select[Row]:
     """Select the rows this caller may see: its organisation's, in its mode."""
     return select(model).where(
         model.organisation_id == caller.organisation_id, model.livemode == caller.livemode

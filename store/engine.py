@@ -1,28 +1,76 @@
-"""The connection pool and the one place that commits."""
+"""The connection pools and the one place that commits."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, LiteralString
 
-from sqlalchemy import Engine, create_engine
+import psycopg
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.orm import Session
 
 _engine: Engine | None = None
+_readers: Engine | None = None
+
+
+@dataclass(slots=True)
+class Reading:
+    """A connection on which each statement stands for itself: for answers that change nothing.
+
+    It is no session, so nothing can be added to it, and no event recorded. What a transaction at PostgreSQL's usual
+    level would see it sees too, without the two round trips that open and close one.
+    """
+
+    connection: psycopg.Connection[Any]
 
 
 def configure(database_url: str, *, pool_size: int = 8) -> None:
     """Point the store at a database; connections are made as they are needed."""
-    global _engine  # noqa: PLW0603 - one process, one pool
-    if _engine is not None:
-        _engine.dispose()
-    _engine = create_engine(
-        database_url.replace("postgresql://", "postgresql+psycopg://", 1),
-        pool_size=pool_size,
-        max_overflow=4,
-        pool_timeout=10,
-        pool_pre_ping=False,
-        hide_parameters=True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
-        connect_args={"connect_timeout": 5},
+    global _engine, _readers  # noqa: PLW0603 - one process, one pair of pools
+    for pool in (_engine, _readers):
+        if pool is not None:
+            pool.dispose()
+    _engine = _make(database_url, pool_size)
+    _readers = _make(
+        database_url,
+        pool_size,
+        isolation_level="AUTOCOMMIT",
+        pool_reset_on_return=None,
+        max_overflow=0,
     )
+    event.listen(_readers, "connect", _refuse_writes)
+
+
+def _make(database_url: str, pool_size: int, **options: Any) -> Engine:
+    made = create_engine(
+        database_url.replace("postgresql://", "postgresql+psycopg://", 1),
+        **{
+            "pool_size": pool_size,
+            "max_overflow": 4,
+            "pool_timeout": 10,
+            "pool_pre_ping": False,
+            "hide_parameters": True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
+            "connect_args": {"connect_timeout": 5},
+            **options,
+        },
+    )
+    event.listen(made, "connect", _use_utc)
+    return made
+
+
+def _use_utc(connection: psycopg.Connection[Any], _record: Any) -> None:
+    """Have moments come in UTC, which saves converting each of them."""
+    _set(connection, "SET TIME ZONE 'UTC'")
+
+
+def _refuse_writes(connection: psycopg.Connection[Any], _record: Any) -> None:
+    _set(connection, "SET default_transaction_read_only = on")
+
+
+def _set(connection: psycopg.Connection[Any], command: LiteralString) -> None:
+    usual, connection.autocommit = connection.autocommit, True
+    connection.execute(command)
+    connection.autocommit = usual
 
 
 def engine() -> Engine:
@@ -41,3 +89,19 @@ def transaction() -> Iterator[Session]:
         yield session
         events.write(session)
         session.commit()
+
+
+@contextmanager
+def reading() -> Iterator[Reading]:
+    """Take a connection for reading; PostgreSQL itself refuses to write on it."""
+    if _readers is None:
+        raise RuntimeError("Call store.engine.configure(database_url) first.")
+    held = _readers.raw_connection()
+    connection: psycopg.Connection[Any] = held.driver_connection  # type: ignore[assignment]
+    try:
+        yield Reading(connection)
+    finally:
+        broken = connection.closed
+        held.close()
+        if broken:  # and so are the others
+            _readers.dispose()

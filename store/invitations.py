@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, func, select, text, update
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, bindparam, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
@@ -17,8 +17,10 @@ from rules.invitations import MOVES
 from rules.pages import Page
 from store import events, pages
 from store.assessments import Assessment
-from store.base import Base, Owned, Updated, visible
+from store.base import ANYONE, Base, Owned, Updated, visible
+from store.engine import Reading
 from store.ids import new_id, new_token
+from store.prepared import Prepared
 
 
 class Invitation(Base, Owned, Updated):
@@ -76,8 +78,40 @@ def get(session: Session, caller: Caller, token: str, *, for_update: bool = Fals
     return row
 
 
+_ROWS = (
+    visible(ANYONE, Invitation)
+    .join(Assessment, Assessment.id == Invitation.assessment_id)
+    .with_only_columns(
+        *Invitation.__table__.columns,
+        Assessment.slug.label("assessment.slug"),
+        Assessment.title.label("assessment.title"),
+    )
+)
+_READ = Prepared(_ROWS.where(Invitation.token == bindparam("token")))
+_LIST = pages.Listing(
+    _ROWS,
+    Invitation.id,
+    filters={
+        "assessment_id": Invitation.assessment_id == bindparam("assessment_id"),
+        "status": Invitation.status == bindparam("status"),
+        "email": Invitation.email_key == bindparam("email"),
+        "external_id": Invitation.external_id == bindparam("external_id"),
+        "tag": Invitation.tags.contains(bindparam("tag")),
+        "updated_after": Invitation.updated_at > bindparam("updated_after"),
+    },
+)
+
+
+def read(means: Session | Reading, caller: Caller, token: str) -> Any:
+    """Read the columns of one with its assessment's slug and title, or raise NotFound."""
+    row = _READ.first(means, caller, token=token)
+    if row is None:
+        raise NotFound("There is no such invitation.")
+    return row
+
+
 def page(
-    session: Session,
+    means: Session | Reading,
     caller: Caller,
     *,
     assessment_id: UUID | None = None,
@@ -89,21 +123,19 @@ def page(
     cursor: str | None,
     page_size: int,
 ) -> Page:
-    """Load one page with their assessments, newest first."""
-    rows = visible(caller, Invitation).options(joinedload(Invitation.assessment))
-    if assessment_id is not None:
-        rows = rows.where(Invitation.assessment_id == assessment_id)
-    if status is not None:
-        rows = rows.where(Invitation.status == status)
-    if email is not None:
-        rows = rows.where(Invitation.email_key == email.strip().casefold())
-    if external_id is not None:
-        rows = rows.where(Invitation.external_id == external_id)
-    if tag is not None:
-        rows = rows.where(Invitation.tags.contains([tag]))
-    if updated_after is not None:
-        rows = rows.where(Invitation.updated_at > updated_after)
-    return pages.page(session, rows, Invitation.id, cursor=cursor, page_size=page_size)
+    """Read one page with their assessments' slugs and titles, newest first."""
+    return _LIST.page(
+        means,
+        caller,
+        assessment_id=assessment_id,
+        status=status,
+        email=None if email is None else email.strip().casefold(),
+        external_id=external_id,
+        tag=None if tag is None else [tag],
+        updated_after=updated_after,
+        cursor=cursor,
+        page_size=page_size,
+    )
 
 
 def existing(

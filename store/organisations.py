@@ -6,13 +6,15 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, select, update
+from sqlalchemy import ForeignKey, bindparam, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
 from rules.clock import now
-from store.base import Base, Identified, Updated
+from store.base import ANYONE, Base, Identified, Updated
+from store.engine import Reading
+from store.prepared import Prepared
 
 
 class Organisation(Base, Identified, Updated):
@@ -70,16 +72,6 @@ def caller_of(session: Session, row: Any) -> Caller:
     return Caller(row.organisation_id, row.livemode, plan)
 
 
-def invites_used(session: Session, organisation_id: UUID) -> int:
-    """Count this month's live invitations."""
-    used = session.scalar(
-        select(InviteUsage.used).where(
-            InviteUsage.organisation_id == organisation_id, InviteUsage.month == _month()
-        )
-    )
-    return used or 0
-
-
 def take_invites(session: Session, caller: Caller, count: int) -> tuple[int, int]:
     """Take up to `count` of the month's live invitations; test mode costs nothing.
 
@@ -115,9 +107,17 @@ def _use(session: Session, caller: Caller, change: int) -> None:
         )
 
 
-def quota(session: Session, caller: Caller) -> dict[str, Any]:
+_USED = Prepared(
+    select(InviteUsage.used).where(
+        InviteUsage.organisation_id == ANYONE.organisation_id, InviteUsage.month == bindparam("month")
+    )
+)
+
+
+def quota(means: Session | Reading, caller: Caller) -> dict[str, Any]:
     """Return the quota meta object of the caller's organisation."""
-    limit, used = caller.plan.invites, invites_used(session, caller.organisation_id)
+    row = _USED.first(means, caller, month=_month())
+    limit, used = caller.plan.invites, row.used if row else 0
     return {
         "plan": caller.plan_name,
         "invite_limit": limit,

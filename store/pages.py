@@ -3,16 +3,19 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, tuple_
+from sqlalchemy import ColumnElement, Integer, Select, bindparam, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from rules.caller import Caller
 from rules.errors import Invalid
 from rules.pages import Page
+from store.engine import Reading
+from store.prepared import Prepared
 
 Row = TypeVar("Row")
 Column = InstrumentedAttribute[Any]
@@ -53,10 +56,68 @@ def page(
         statement = statement.where(here < there if falling else here > there)
     order: list[ColumnElement[Any]] = [key.desc() if falling else key.asc() for key in keys]
     found: Sequence[Any] = session.scalars(statement.order_by(*order).limit(page_size + 1)).all()
+    return cut(found, keys, page_size, backwards=backwards, first=after is None)
+
+
+class Listing:
+    """A list that is prepared once for each set of filters it is asked with, and shows columns instead of entities.
+
+    `filters` are conditions by name, each with a parameter of that name; `keys` as for `page`.
+    """
+
+    def __init__(
+        self,
+        rows: Select[Any],
+        *keys: Column,
+        filters: Mapping[str, ColumnElement[bool]],
+        descending: bool = True,
+    ) -> None:
+        self.rows, self.keys, self.filters, self.descending = rows, keys, filters, descending
+        self.prepared: dict[tuple[Any, ...], Prepared] = {}
+
+    def page(
+        self, means: Session | Reading, caller: Caller, *, cursor: str | None, page_size: int, **given: Any
+    ) -> Page:
+        """Load one page of what meets every filter that is given (None: not given)."""
+        values = {name: value for name, value in given.items() if value is not None}
+        backwards, after = decode(cursor, self.keys) if cursor is not None else (False, None)
+        form = (tuple(values), after is not None, self.descending != backwards)
+        statement = self.prepared.get(form)
+        if statement is None:
+            statement = self.prepared[form] = self._prepare(*form)
+        values |= {f"after_{number}": value for number, value in enumerate(after or ())}
+        return cut(
+            statement.all(means, caller, **values, rows=page_size + 1),
+            self.keys,
+            page_size,
+            backwards=backwards,
+            first=after is None,
+        )
+
+    def statement(self, names: Sequence[str], *, after: bool, falling: bool) -> Select[Any]:
+        """Write the statement for some filters, from the start or after a cursor, in one direction."""
+        statement = self.rows.where(*(self.filters[name] for name in names))
+        if after:
+            there = [bindparam(f"after_{number}", type_=key.type) for number, key in enumerate(self.keys)]
+            here, beyond = (
+                (tuple_(*self.keys), tuple_(*there)) if len(there) > 1 else (self.keys[0], there[0])
+            )
+            statement = statement.where(here < beyond if falling else here > beyond)
+        order = [key.desc() if falling else key.asc() for key in self.keys]
+        return statement.order_by(*order).limit(bindparam("rows", type_=Integer()))
+
+    def _prepare(self, names: Sequence[str], after: bool, falling: bool) -> Prepared:  # noqa: FBT001
+        return Prepared(self.statement(names, after=after, falling=falling))
+
+
+def cut(
+    found: Sequence[Any], keys: Sequence[Column], page_size: int, *, backwards: bool, first: bool
+) -> Page:
+    """Make a page of its rows and the one after them."""
     rows, more = list(found[:page_size]), len(found) > page_size
     if backwards:
         rows.reverse()
-    beyond, before = (True, more) if backwards else (more, after is not None)
+    beyond, before = (True, more) if backwards else (more, not first)
     return Page(
         rows,
         next=encode(rows[-1], keys, backwards=False) if rows and beyond else None,

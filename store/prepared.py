@@ -1,0 +1,90 @@
+"""Statements compiled once and run by psycopg itself: for what every other request asks.
+
+SQLAlchemy still writes the statement, from `visible(ANYONE, …)` like every other one; what is saved is writing it
+anew for each request, and making entities of rows that are only shown.
+"""
+
+import itertools
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import psycopg
+from sqlalchemy import Executable
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.orm import Session
+
+from rules.caller import Caller
+from store.engine import Reading
+
+_DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
+
+
+class Prepared:
+    """A statement whose parameters have names; its rows have the columns as attributes.
+
+    A column labelled `assessment.slug` becomes the attribute `slug` of the attribute `assessment`; such columns come
+    last. The parameters `organisation_id` and `livemode` are the caller's. Works in a transaction and in a reading.
+    """
+
+    def __init__(self, statement: Executable) -> None:
+        compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
+        self.text = str(compiled)
+        self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        self.shape: Callable[[Sequence[Any]], Any] | None = None
+
+    def all(self, means: Session | Reading, caller: Caller | None = None, **values: Any) -> list[Any]:
+        """Return every row."""
+        return self._run(means, caller, values).fetchall()
+
+    def first(self, means: Session | Reading, caller: Caller | None = None, **values: Any) -> Any:
+        """Return the first row, or None."""
+        return self._run(means, caller, values).fetchone()
+
+    def run(self, means: Session, caller: Caller | None = None, **values: Any) -> int:
+        """Carry out a statement that returns nothing; return how many rows it changed."""
+        return self._run(means, caller, values).rowcount
+
+    def _run(
+        self, means: Session | Reading, caller: Caller | None, values: dict[str, Any]
+    ) -> psycopg.Cursor[Any]:
+        if caller is not None:
+            values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
+        cursor = _connection(means).cursor(row_factory=self._rows)
+        return cursor.execute(self.text, {**self.fixed, **values} if self.fixed else values)
+
+    def _rows(self, cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Any]:
+        if self.shape is None:
+            self.shape = _shape([column.name for column in cursor.description or ()])
+        return self.shape
+
+
+def _connection(means: Session | Reading) -> psycopg.Connection[Any]:
+    if isinstance(means, Reading):
+        return means.connection
+    means.flush()  # as SQLAlchemy's own statements do
+    known: psycopg.Connection[Any] | None = means.info.get("driver")
+    if known is None:
+        known = means.info["driver"] = means.connection().connection.driver_connection
+    assert known is not None
+    return known
+
+
+def _shape(names: list[str]) -> Callable[[Sequence[Any]], Any]:
+    """Return what makes a row of its values: a named tuple, with one inside for each prefix."""
+    plain = [name for name in names if "." not in name]
+    prefixed = [name.split(".") for name in names[len(plain) :]]
+    whole = namedtuple("whole", [*plain, *dict.fromkeys(prefix for prefix, _ in prefixed)])  # type: ignore[misc]
+    if not prefixed:
+        return whole._make
+    parts, start = [], len(plain)
+    for prefix, group in itertools.groupby(prefixed, lambda pair: pair[0]):
+        inner = namedtuple(prefix, [name for _, name in group])  # type: ignore[misc]
+        parts.append((inner._make, start, start + len(inner._fields)))
+        start += len(inner._fields)
+    first = len(plain)
+
+    def shape(values: Sequence[Any]) -> Any:
+        return whole(*values[:first], *(make(values[begin:end]) for make, begin, end in parts))
+
+    return shape
