@@ -46,9 +46,9 @@ def create_invitation(session: Session, caller: Caller, slug: str, body: Body) -
     if not body["email"].strip():
         raise MissingEmail
     email, external_id = emails.normal(body["email"]), body.get("external_id")
-    assessment = assessments.get(session, caller, slug)
+    assessment = assessments.read(session, caller, slug)
     rules.check_active(assessment.status)
-    found = invitations.existing(session, assessment, email=email, external_id=external_id)
+    found = invitations.existing(session, caller, assessment, email=email, external_id=external_id)
     if found is None:
         candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
         granted, used = organisations.take_invites(session, caller, 1)
@@ -59,7 +59,7 @@ def create_invitation(session: Session, caller: Caller, slug: str, body: Body) -
             _announce(session, caller, made, send_email=body["send_email"])
             return schemas.created(made[0], "Invitation created."), 201
         # Somebody else was faster, or nothing is left of the month.
-        found = invitations.existing(session, assessment, email=email, external_id=external_id)
+        found = invitations.existing(session, caller, assessment, email=email, external_id=external_id)
         if found is None:
             rules.check_quota(caller.plan.invites, used, granted)
         organisations.give_back_invites(session, caller, granted)
@@ -70,7 +70,7 @@ def create_invitation(session: Session, caller: Caller, slug: str, body: Body) -
 
 def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body:
     """Invite many candidates in one transaction; rows that cannot be invited are skipped with their reason."""
-    assessment = assessments.get(session, caller, slug)
+    assessment = assessments.read(session, caller, slug)
     rules.check_active(assessment.status)
     rows = body["candidates"]
     known = invitations.existing_among(
@@ -151,5 +151,5 @@ def _announce(session: Session, caller: Caller, made: Sequence[Invitation], *, s
 
 
 def _mail(session: Session, caller: Caller, invited: Sequence[Invitation], template: str) -> None:
-    name = organisations.get(session, caller).name
+    name = organisations.name(session, caller)
     outbox.add_all(session, "mail", [schemas.mail(one, name, template) for one in invited])

@@ -2,8 +2,8 @@
 
 from marshmallow import Schema, fields
 
-from schemas.fields import Stamped
-from schemas.showing import Show, show
+from schemas.fields import Show, Stamped
+from schemas.showing import show
 
 
 class Item(Stamped):

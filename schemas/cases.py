@@ -2,8 +2,8 @@
 
 from marshmallow import fields
 
-from schemas.fields import DecimalText, Resource, Stamped
-from schemas.showing import Show, show
+from schemas.fields import DecimalText, Resource, Show, Stamped
+from schemas.showing import show
 
 
 class PlatformCase(Resource):

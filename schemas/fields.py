@@ -1,5 +1,6 @@
 """The two ways in which answers write what JSON has no word for."""
 
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules.clock import iso
+
+# How a schema shows one object.
+Show = Callable[[Any], dict[str, Any]]
 
 
 class Moment(fields.Field[datetime]):

@@ -7,8 +7,8 @@ from marshmallow import Schema, fields
 from rules import links
 from rules.clock import iso
 from rules.sessions import time_allowed
-from schemas.fields import Moment
-from schemas.showing import Show, show
+from schemas.fields import Moment, Show
+from schemas.showing import show
 
 
 class _Assessment(Schema):
@@ -37,6 +37,15 @@ class Invitation(Schema):
     reminded_at = Moment()
 
 
+class Created(Schema):
+    """What an invite answers, besides its message."""
+
+    invite_token = fields.String(attribute="token")
+    invite_url = fields.Function(lambda invitation: links.take(invitation.token))
+    expires_at = Moment()
+    status = fields.String()
+
+
 class Event(Schema):
     """The data of invitation.created and invitation.expired."""
 
@@ -54,6 +63,7 @@ class Event(Schema):
 
 
 detail: Show = show(Invitation())
+_created: Show = show(Created())
 _event: Show = show(Event())
 
 
@@ -65,8 +75,7 @@ def event(invitation: Any) -> dict[str, Any]:
 
 def created(invitation: Any, message: str) -> dict[str, Any]:
     """Show what an invite answers."""
-    shown = detail(invitation)
-    answer = {name: shown[name] for name in ("invite_token", "invite_url", "expires_at", "status")}
+    answer = _created(invitation)
     if invitation.external_id is not None:
         answer["external_id"] = invitation.external_id
     return {"message": message, **answer}

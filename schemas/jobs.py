@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from schemas.fields import DecimalText, Moment, Resource, Show, Stamped
+from schemas.showing import show
 
 
 class Item(Stamped):
@@ -97,12 +98,12 @@ class Requirement(Resource):
     is_active = fields.Boolean()
 
 
-item: Show = Item().dump
-question: Show = Question().dump
-knockout: Show = Knockout().dump
-requirement: Show = Requirement().dump
-event: Show = Event().dump
-_detail: Show = Detail().dump
+item: Show = show(Item())
+question: Show = show(Question())
+knockout: Show = show(Knockout())
+requirement: Show = show(Requirement())
+event: Show = show(Event())
+_detail: Show = show(Detail())
 
 
 def detail(job: Any, questions: Iterable[Any]) -> dict[str, Any]:

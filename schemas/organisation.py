@@ -2,8 +2,8 @@
 
 from marshmallow import fields
 
-from schemas.fields import Resource
-from schemas.showing import Show, show
+from schemas.fields import Resource, Show
+from schemas.showing import show
 
 
 class Organisation(Resource):

@@ -6,8 +6,8 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules.clock import iso
-from schemas.fields import DecimalText, Moment
-from schemas.showing import Show, show
+from schemas.fields import DecimalText, Moment, Show
+from schemas.showing import show
 
 
 class Item(Schema):

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from marshmallow import Schema, fields
 
-Show = Callable[[Any], dict[str, Any]]
+from schemas.fields import Show
+
 Write = Callable[[Any], Any] | None  # how a value is written; None: as it is
 HOOKS = ("pre_dump", "post_dump")
 

@@ -3,8 +3,8 @@
 from marshmallow import fields
 
 from rules.events import public_id
-from schemas.fields import Moment, Resource, Stamped
-from schemas.showing import Show, show
+from schemas.fields import Moment, Resource, Show, Stamped
+from schemas.showing import show
 
 
 class Endpoint(Stamped):

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Index, insert, text
-from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy import BigInteger, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
@@ -15,6 +14,7 @@ from rules.pages import Page
 from store import pages
 from store.base import Base, Owned, visible
 from store.ids import new_id
+from store.prepared import Prepared, rows
 
 
 class Event(Base, Owned):
@@ -66,6 +66,25 @@ def record(session: Session, type: str, owner: Owner, data: dict[str, Any]) -> N
     session.info.setdefault("events", []).append(recorded)
 
 
+_WRITE = Prepared(
+    text("""
+    WITH numbers AS (
+        INSERT INTO event_sequences AS counter (organisation_id, livemode, last)
+        VALUES (:organisation_id, :livemode, :count)
+        ON CONFLICT (organisation_id, livemode) DO UPDATE SET last = counter.last + excluded.last
+        RETURNING last
+    ), written AS (
+        INSERT INTO events (id, created_at, organisation_id, livemode, sequence, type, data)
+        SELECT event.id, :moment, :organisation_id, :livemode,
+               numbers.last - :count + event.number, event.type, event.data
+        FROM numbers, jsonb_to_recordset(CAST(:events AS jsonb)) AS event (id uuid, number int, type text, data jsonb)
+    )
+    SELECT pg_notify('outbox', '')
+    """)
+)
+_RING = Prepared(text("NOTIFY outbox"))
+
+
 def write(session: Session) -> None:
     """Number and write what was recorded, and ring the relay's bell.
 
@@ -73,29 +92,23 @@ def write(session: Session) -> None:
     mode are numbered in their order, without gaps, and no other lock is ever awaited while holding it.
     """
     recorded: list[_Recorded] = session.info.pop("events", [])
-    if recorded:
-        session.flush()
     for organisation_id, livemode in sorted({(one.organisation_id, one.livemode) for one in recorded}):
         mine = [one for one in recorded if (one.organisation_id, one.livemode) == (organisation_id, livemode)]
-        last = _take(session, organisation_id, livemode=livemode, count=len(mine))
-        moment = now()
-        session.execute(
-            insert(Event),
-            [
-                {
-                    "id": new_id(),
-                    "created_at": moment,
-                    "organisation_id": organisation_id,
-                    "livemode": livemode,
-                    "sequence": last - len(mine) + number,
-                    "type": one.type,
-                    "data": one.data,
-                }
-                for number, one in enumerate(mine, start=1)
-            ],
+        _WRITE.run(
+            session,
+            organisation_id=organisation_id,
+            livemode=livemode,
+            count=len(mine),
+            moment=now(),
+            events=rows(
+                [
+                    {"id": new_id(), "number": number, "type": one.type, "data": one.data}
+                    for number, one in enumerate(mine, start=1)
+                ]
+            ),
         )
-    if recorded or session.info.pop("outbox", False):
-        session.execute(text("NOTIFY outbox"))
+    if session.info.pop("outbox", False) and not recorded:
+        _RING.run(session)
 
 
 def listing(
@@ -119,13 +132,3 @@ def listing(
     return pages.page(
         session, statement, Event.sequence, cursor=cursor, page_size=page_size, descending=False
     )
-
-
-def _take(session: Session, organisation_id: UUID, *, livemode: bool, count: int) -> int:
-    row = upsert(EventSequence).values(organisation_id=organisation_id, livemode=livemode, last=count)
-    return session.execute(
-        row.on_conflict_do_update(
-            index_elements=[EventSequence.organisation_id, EventSequence.livemode],
-            set_={"last": EventSequence.last + count},
-        ).returning(EventSequence.last)
-    ).scalar_one()

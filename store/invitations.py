@@ -6,9 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Index, UniqueConstraint, bindparam, func, select, text, update
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
-from sqlalchemy.orm.attributes import set_committed_value
 
 from rules.caller import Caller
 from rules.clock import now
@@ -20,7 +18,7 @@ from store.assessments import Assessment
 from store.base import ANYONE, Base, Owned, Updated, visible
 from store.engine import Reading
 from store.ids import new_id, new_token
-from store.prepared import Prepared
+from store.prepared import Prepared, rows
 
 
 class Invitation(Base, Owned, Updated):
@@ -138,23 +136,24 @@ def page(
     )
 
 
+_EXISTING = Prepared(
+    visible(ANYONE, Invitation)
+    .where(
+        Invitation.assessment_id == bindparam("assessment_id"),
+        (Invitation.email_key == bindparam("email")) | (Invitation.external_id == bindparam("external_id")),
+    )
+    .order_by((Invitation.external_id == bindparam("external_id")).desc().nulls_last())
+    .limit(1)
+)
+
+
 def existing(
-    session: Session, assessment: Assessment, *, email: str, external_id: str | None
-) -> Invitation | None:
-    """Find who was invited before: by reference first, then by address in any case."""
-    same = Invitation.email_key == email.casefold()
-    if external_id is not None:
-        same |= Invitation.external_id == external_id
-    by_reference = (Invitation.external_id == external_id).desc().nulls_last()
-    found = session.scalars(
-        select(Invitation)
-        .where(Invitation.assessment_id == assessment.id, same)
-        .order_by(by_reference)
-        .limit(1)
-    ).first()
-    if found is not None:
-        set_committed_value(found, "assessment", assessment)
-    return found
+    session: Session, caller: Caller, assessment: Any, *, email: str, external_id: str | None
+) -> Any | None:
+    """Read who was invited before: by reference first, then by address in any case."""
+    return _EXISTING.first(
+        session, caller, assessment_id=assessment.id, email=email.casefold(), external_id=external_id
+    )
 
 
 def existing_among(
@@ -170,39 +169,50 @@ def existing_among(
     return {email for email, _ in rows}, {external_id for _, external_id in rows if external_id is not None}
 
 
-def create_all(
-    session: Session, caller: Caller, assessment: Assessment, candidates: Sequence[Mapping[str, Any]]
-) -> list[Invitation]:
-    """Make invitations in one statement; those whom somebody else invited meanwhile are left out.
+_CREATE = Prepared(
+    text("""
+    WITH made AS (
+        INSERT INTO invitations (
+            id, created_at, updated_at, organisation_id, livemode, assessment_id, status,
+            token, email, email_key, name, role, external_id, tags, extra_time_percent, expires_at
+        )
+        SELECT one.id, :moment, :moment, :organisation_id, :livemode, :assessment_id, 'pending',
+               one.token, one.email, one.email_key, one.name, one.role, one.external_id,
+               one.tags, one.extra_time_percent, one.expires_at
+        FROM jsonb_to_recordset(CAST(:candidates AS jsonb)) AS one (
+            id uuid, token text, email text, email_key text, name text, role text, external_id text,
+            tags text[], extra_time_percent int, expires_at timestamptz
+        )
+        ON CONFLICT DO NOTHING
+        RETURNING *
+    ), counted AS (  -- not an edit of the assessment, so its updated_at stays
+        UPDATE assessments SET invitation_count = invitation_count + (SELECT count(*) FROM made)
+        WHERE id = :assessment_id
+        RETURNING slug, title, time_limit_minutes
+    )
+    SELECT made.*, counted.slug AS "assessment.slug", counted.title AS "assessment.title",
+           counted.time_limit_minutes AS "assessment.time_limit_minutes"
+    FROM made, counted
+    """)
+)
 
-    Rows go in by address, so that two of these never wait for each other in a circle.
+
+def create_all(
+    session: Session, caller: Caller, assessment: Any, candidates: Sequence[Mapping[str, Any]]
+) -> list[Any]:
+    """Make invitations in one statement and return them with their assessment.
+
+    Those whom somebody else invited meanwhile are left out. Rows go in by address, so that two of these never wait
+    for each other in a circle.
     """
     if not candidates:
         return []
-    moment = now()
-    rows = [
-        {
-            "id": new_id(),
-            "created_at": moment,
-            "updated_at": moment,
-            "organisation_id": caller.organisation_id,
-            "livemode": caller.livemode,
-            "assessment_id": assessment.id,
-            "token": new_token(),
-            "status": "pending",
-            "email_key": candidate["email"].casefold(),
-            **candidate,
-        }
+    made = [
+        {"id": new_id(), "token": new_token(), "email_key": candidate["email"].casefold(), **candidate}
         for candidate in candidates
     ]
-    made = session.scalars(
-        insert(Invitation).on_conflict_do_nothing().returning(Invitation),
-        sorted(rows, key=lambda row: row["email_key"]),
-    ).all()
-    for invitation in made:
-        set_committed_value(invitation, "assessment", assessment)
-    _count(session, assessment.id, len(made))
-    return list(made)
+    made.sort(key=lambda one: str(one["email_key"]))
+    return _CREATE.all(session, caller, assessment_id=assessment.id, moment=now(), candidates=rows(made))
 
 
 def remove(session: Session, invitation: Invitation) -> None:

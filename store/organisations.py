@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, bindparam, select, update
+from sqlalchemy import ForeignKey, bindparam, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -26,6 +26,9 @@ class Organisation(Base, Identified, Updated):
     slug: Mapped[str] = mapped_column(unique=True)
     plan: Mapped[str]
     notify_on_candidate_completion: Mapped[bool] = mapped_column(default=False)
+
+
+MOST = 2**31 - 1  # more than a counter holds
 
 
 class InviteUsage(Base):
@@ -72,6 +75,23 @@ def caller_of(session: Session, row: Any) -> Caller:
     return Caller(row.organisation_id, row.livemode, plan)
 
 
+_NAME = Prepared(select(Organisation.name).where(Organisation.id == ANYONE.organisation_id))
+_TAKE = Prepared(
+    text("""
+    INSERT INTO invite_usage AS usage (organisation_id, month, used)
+    SELECT :organisation_id, :month, :count WHERE :count <= :limit
+    ON CONFLICT (organisation_id, month) DO UPDATE SET used = usage.used + :count
+    WHERE usage.used + :count <= :limit
+    RETURNING used
+    """)
+)
+
+
+def name(means: Session | Reading, caller: Caller) -> str:
+    """Return the name of the caller's organisation."""
+    return str(_NAME.first(means, caller).name)
+
+
 def take_invites(session: Session, caller: Caller, count: int) -> tuple[int, int]:
     """Take up to `count` of the month's live invitations; test mode costs nothing.
 
@@ -80,13 +100,16 @@ def take_invites(session: Session, caller: Caller, count: int) -> tuple[int, int
     """
     if not caller.livemode:
         return count, 0
+    limit = caller.plan.invites
+    taken = _TAKE.first(session, caller, month=_month(), count=count, limit=MOST if limit is None else limit)
+    if taken:
+        return count, taken.used - count
     row = insert(InviteUsage).values(organisation_id=caller.organisation_id, month=_month(), used=0)
     used = session.execute(
         row.on_conflict_do_update(
             index_elements=[InviteUsage.organisation_id, InviteUsage.month], set_={"used": InviteUsage.used}
         ).returning(InviteUsage.used)
     ).scalar_one()
-    limit = caller.plan.invites
     granted = count if limit is None else max(0, min(count, limit - used))
     _use(session, caller, granted)
     return granted, used
@@ -114,10 +137,15 @@ _USED = Prepared(
 )
 
 
+def invites_used(means: Session | Reading, organisation_id: UUID) -> int:
+    """Count this month's live invitations."""
+    row = _USED.first(means, organisation_id=organisation_id, month=_month())
+    return row.used if row else 0
+
+
 def quota(means: Session | Reading, caller: Caller) -> dict[str, Any]:
     """Return the quota meta object of the caller's organisation."""
-    row = _USED.first(means, caller, month=_month())
-    limit, used = caller.plan.invites, row.used if row else 0
+    limit, used = caller.plan.invites, invites_used(means, caller.organisation_id)
     return {
         "plan": caller.plan_name,
         "invite_limit": limit,

@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Index, Update, insert, select, text, update
+from sqlalchemy import Index, Update, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
 from store.base import Base, Identified
 from store.ids import new_id
+from store.prepared import Prepared, rows
 
 
 class OutboxItem(Base, Identified):
@@ -33,6 +34,15 @@ def add(session: Session, job: str, *, delay: timedelta = timedelta(0), **argume
     add_all(session, job, [arguments], delay=delay)
 
 
+_ADD = Prepared(
+    text("""
+    INSERT INTO outbox (id, created_at, due_at, job, arguments, attempts)
+    SELECT item.id, :moment, :due_at, :job, item.arguments, 0
+    FROM jsonb_to_recordset(CAST(:items AS jsonb)) AS item (id uuid, arguments jsonb)
+    """)
+)
+
+
 def add_all(
     session: Session, job: str, arguments: list[dict[str, Any]], *, delay: timedelta = timedelta(0)
 ) -> None:
@@ -40,20 +50,8 @@ def add_all(
     if not arguments:
         return
     moment = now()
-    session.execute(
-        insert(OutboxItem),
-        [
-            {
-                "id": new_id(),
-                "created_at": moment,
-                "due_at": moment + delay,
-                "job": job,
-                "arguments": one,
-                "attempts": 0,
-            }
-            for one in arguments
-        ],
-    )
+    items = rows([{"id": new_id(), "arguments": one} for one in arguments])
+    _ADD.run(session, moment=moment, due_at=moment + delay, job=job, items=items)
     ring(session)
 
 

@@ -6,9 +6,10 @@ anew for each request, and making entities of rows that are only shown.
 
 import itertools
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import orjson
 import psycopg
 from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -57,6 +58,11 @@ class Prepared:
         if self.shape is None:
             self.shape = _shape([column.name for column in cursor.description or ()])
         return self.shape
+
+
+def rows(values: Sequence[Mapping[str, Any]]) -> str:
+    """Write rows as the JSON that `jsonb_to_recordset` makes rows of again: one statement for any number of them."""
+    return orjson.dumps(values).decode()
 
 
 def _connection(means: Session | Reading) -> psycopg.Connection[Any]:

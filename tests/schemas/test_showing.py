@@ -43,8 +43,10 @@ VALUES: dict[type, st.SearchStrategy[Any]] = {
 EXTRA = {
     "token": st.text(),
     "event_id": st.uuids(),
+    "value": st.lists(st.integers(), min_size=1),
     "content": st.fixed_dictionaries({"title": st.text()}),
     "status": st.none() | st.text(),
+    "assessment": st.none() | st.builds(lambda slug: SimpleNamespace(slug=slug), st.text()),
     "invitation": st.builds(lambda role: SimpleNamespace(role=role), st.text()),
 }
 
