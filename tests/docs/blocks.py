@@ -10,7 +10,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from typing import Any
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 NAMED = re.compile(r"(?:#|//) ([\w-]+\.(?:py|ts))\n")
 SECONDS = 120  # after which a block that still runs has failed
-OLDEST_NODE = (22, 18)  # the first that runs TypeScript without being asked to
 
 
 @dataclass(frozen=True)
@@ -115,16 +113,6 @@ class Reader:
 
 
 RUN = {"sh": Reader.shell, "python": Reader.python, "ts": Reader.typescript}
-
-
-def node() -> str | None:
-    """Return a Node that runs TypeScript by itself, or None."""
-    found = os.environ.get("HIRING_NODE") or shutil.which("node")
-    if not found:
-        return None
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
-    version = tuple(int(part) for part in said.strip().lstrip("v").split(".")[:2])
-    return found if version >= OLDEST_NODE else None
 
 
 def compare(block: Block, printed: str, where: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.settings import ROOT
+from tests import nodes
 from tests.app.instances import ENVIRON, Up, facts, up
 from tests.docs import blocks
 
@@ -49,7 +50,7 @@ def reader(
         "ORGANISATION": made["slug"],
         "PORT": str(free_port()),
     }
-    one = blocks.Reader(tmp_path, environ, blocks.node())
+    one = blocks.Reader(tmp_path, environ, nodes.node())
     yield one
     one.leave()
 
@@ -67,7 +68,7 @@ def test_a_guide_can_be_followed(guide: Path, reader: blocks.Reader) -> None:
     reader.follow(guide)
     if reader.left_out:
         pytest.skip(
-            "All but the TypeScript ran: there is no Node of at least 22.18 here; `tox -e clients` brings one."
+            "All but the TypeScript ran: there is no Node of at least 22.18 here, and none could be installed."
         )
 
 

@@ -1,0 +1,110 @@
+"""The main journey through the generated client; prints what came of it as JSON."""
+
+import json
+import os
+import time
+from typing import TypeVar
+
+import httpx
+from hiring_client import AuthenticatedClient
+from hiring_client.api.assessments import attach_cases, create_assessment, list_assessments, update_assessment
+from hiring_client.api.cases import list_platform_cases
+from hiring_client.api.invitations import create_invitation, get_invitation, get_result
+from hiring_client.api.organisation import get_organisation
+from hiring_client.api.webhooks import create_webhook, list_webhooks
+from hiring_client.models import (
+    AssessmentCreate,
+    AssessmentStatus,
+    AssessmentUpdate,
+    EventPattern,
+    InvitationCreate,
+    ListPlatformCasesCaseType,
+    Refusal,
+    Result,
+    ResultPending,
+    WebhookEndpointCreate,
+)
+
+Answer = TypeVar("Answer")
+BASE_URL = os.environ["BASE_URL"]
+PATIENCE = 60  # seconds for grading
+client = AuthenticatedClient(
+    base_url=f"{BASE_URL}/api/v1/public", token=os.environ["API_KEY"], raise_on_unexpected_status=True
+)
+
+
+def fine(answer: Answer | Refusal | None) -> Answer:
+    """Return what was asked for; the client is typed well enough to tell it from a refusal."""
+    assert answer is not None
+    assert not isinstance(answer, Refusal), answer
+    return answer
+
+
+def take(token: str) -> None:
+    """Play the candidate, who has no client but a browser."""
+    with httpx.Client(base_url=f"{BASE_URL}/api/v1/candidate/invites/{token}/") as candidate:
+        session = candidate.post("start/").raise_for_status().json()
+        for case in session["cases"]:
+            answer = {"answer": case["options"][0]["id"]}
+            candidate.put(f"answers/{case['assessment_case_id']}/", json=answer).raise_for_status()
+        candidate.post("submit/").raise_for_status()
+
+
+def graded(token: str) -> Result:
+    """Wait for the result."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        result = get_result.sync(token, client=client)
+        if isinstance(result, Result) and result.passed is not None:
+            return result
+        assert isinstance(result, (Result, ResultPending)), result
+        time.sleep(0.1)
+    raise TimeoutError(token)
+
+
+def main() -> None:
+    plan = fine(get_organisation.sync(client=client)).plan
+
+    made = fine(create_assessment.sync(client=client, body=AssessmentCreate(title="Generated in Python")))
+    cases = fine(
+        list_platform_cases.sync(client=client, case_type=ListPlatformCasesCaseType.MCQ, page_size=2)
+    ).results
+    wanted = {"cases": [{"case_id": str(case.id)} for case in cases]}
+    attached = fine(attach_cases.sync(made.slug, client=client, body=wanted))
+    active = fine(
+        update_assessment.sync(
+            made.slug, client=client, body=AssessmentUpdate(status=AssessmentStatus.ACTIVE)
+        )
+    )
+
+    person = InvitationCreate(email="amina@example.com", name="Amina Diallo", external_id="python-1")
+    invited = fine(create_invitation.sync(made.slug, client=client, body=person, idempotency_key="python-1"))
+    again = create_invitation.sync_detailed(made.slug, client=client, body=person, idempotency_key="python-1")
+    take(invited.invite_token)
+    result = graded(invited.invite_token)
+
+    hook = WebhookEndpointCreate(url=f"{BASE_URL}/hooks", events=[EventPattern.CANDIDATE_PASSED])
+    registered = fine(create_webhook.sync(client=client, body=hook))
+    refused = get_invitation.sync("unknown", client=client)
+    assert isinstance(refused, Refusal)
+    print(
+        json.dumps(
+            {
+                "plan": plan,
+                "attached": len(attached),
+                "status": active.status,
+                "replayed": again.headers.get("Idempotent-Replayed"),
+                "result": result.status,
+                "cases": [case.case_order for case in result.cases],
+                "secret": registered.secret_key[:6],
+                "webhooks": [one.url for one in fine(list_webhooks.sync(client=client)).results],
+                "assessments": [one.slug for one in fine(list_assessments.sync(client=client)).results],
+                "refused": refused.error.code,
+                "help": refused.error.details.documentation_url,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
