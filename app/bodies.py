@@ -18,6 +18,7 @@ MEBIBYTE = 1 << 20
 LARGEST = {JSON: MEBIBYTE, FORM: MEBIBYTE, MULTIPART: 10 * MEBIBYTE + 64 * 1024}
 DEEPEST = 64
 MOST_PARTS = 1000
+REPLACED = "\ufffd"
 
 
 class Unreadable(ValueError):
@@ -99,15 +100,14 @@ def _sound(value: Any, depth: int) -> None:
 def read_form(body: bytes, _options: dict[str, str]) -> list[tuple[str, str]]:
     """Read a form's fields in their order."""
     try:
-        return _texts(
-            parse_qsl(
-                body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_PARTS
-            )
+        fields = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_PARTS
         )
     except UnicodeDecodeError:
         raise Unreadable("The form is not UTF-8 percent-encoded text.") from None
     except ValueError:
         raise Unreadable(f"The form has more than {MOST_PARTS} fields.") from None
+    return _texts(fields)
 
 
 def read_multipart(body: bytes, options: dict[str, str]) -> list[tuple[str, str | Upload]]:
@@ -123,7 +123,11 @@ def read_multipart(body: bytes, options: dict[str, str]) -> list[tuple[str, str 
         (name or "", Upload(file.filename or "", file.read(), file.content_type or ""))
         for name, file in files.items(multi=True)
     ]
-    return [*_texts(form.items(multi=True)), *uploads]
+    texts = _texts(form.items(multi=True))
+    # Werkzeug puts U+FFFD where a part is not UTF-8; one that was sent stands in the body.
+    if REPLACED.encode() not in body and any(REPLACED in text for _, text in texts):
+        raise Unreadable("A field of the multipart body is not UTF-8 text.")
+    return [*texts, *uploads]
 
 
 def _texts(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, Any]]:
@@ -131,9 +135,8 @@ def _texts(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, Any]]:
     for name, text in kept:
         if name is None:
             raise Unreadable("A part of the multipart body has no name.")
-        # Werkzeug puts U+FFFD where a part is not UTF-8.
-        if not sound(name) or not sound(text) or "\ufffd" in text:
-            raise Unreadable(f"The field {name!r} is not UTF-8 text.")
+        if not sound(name) or not sound(text):
+            raise Unreadable(f"The field {name!r} holds a NUL character or half of a surrogate pair.")
     return kept
 
 

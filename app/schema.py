@@ -35,7 +35,9 @@ def draft4(schema: Any) -> Any:
 # What each kind of fault says; the value at fault is never repeated.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "required": lambda kind: "This field is required.",
-    "type": lambda kind: f"Must be {' or '.join(_named(one) for one in kind['types'])}.",
+    "type": lambda kind: (
+        f"Must be {' or '.join(_named(one) for one in sorted(kind['types'], key=_null_last))}."
+    ),
     "enum": lambda kind: (
         f"Must be one of {', '.join(str(one) for one in kind['options'] if one is not None)}."
     ),
@@ -56,7 +58,12 @@ _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
 
 
 def _named(type: str) -> str:
-    return {"array": "an array", "integer": "an integer", "object": "an object"}.get(type, f"a {type}")
+    named = {"array": "an array", "integer": "an integer", "object": "an object", "null": "null"}
+    return named.get(type, f"a {type}")
+
+
+def _null_last(type: str) -> bool:
+    return type == "null"
 
 
 class Schema:

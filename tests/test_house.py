@@ -183,7 +183,7 @@ def test_handlers_ask_for_what_their_operation_has() -> None:
     for _, operation in EVERY:
         module = importlib.import_module(f"handlers.{operation.definition['tags'][0]}")
         signature = inspect.signature(getattr(module, operation.id)).parameters.values()
-        given = {one["name"] for one in operation.parameters} | {"session", "begin", "caller"}
+        given = {one["name"] for one in operation.parameters} | {"session", "reading", "begin", "caller"}
         given |= {"body"} if "requestBody" in operation.definition else set()
         named = {one.name for one in signature if one.kind is not one.VAR_KEYWORD}
         assert named <= given, operation.id
