@@ -2,7 +2,7 @@
 
 import click
 
-from app import cli_admin, cli_processes
+from app import cli_admin, cli_operate, cli_processes
 from app.trouble import Trouble
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     """Self-hosted hiring and assessment service."""
 
 
-for command in (*cli_processes.COMMANDS, *cli_admin.COMMANDS):
+for command in (*cli_processes.COMMANDS, *cli_admin.COMMANDS, *cli_operate.COMMANDS):
     main.add_command(command)
 
 if __name__ == "__main__":

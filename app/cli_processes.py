@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -16,18 +17,27 @@ host = click.option("--host", default="127.0.0.1", show_default=True, help="Addr
 port = click.option(
     "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: a free one."
 )
+metrics_port = click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    envvar="METRICS_PORT",
+    help="Serve figures for Prometheus there; 0: a free one.",
+)
 
 
 @click.command()
 @port
 @host
+@click.option(
+    "--metrics", is_flag=True, help="Serve figures on free ports, written to metrics-… in DATA's run folder."
+)
 @options.data
 @options.as_json
-def up(port: int, host: str, data: Path, *, as_json: bool) -> None:
+def up(port: int, host: str, data: Path, *, metrics: bool, as_json: bool) -> None:
     """Run everything on this machine: servers, web, worker, schedule and a demo organisation."""
     from app import up  # noqa: PLC0415 - a command loads what it needs, and no more
 
-    up.run(data, host=host, port=port, as_json=as_json)
+    up.run(data, host=host, port=port, metrics=metrics, as_json=as_json)
 
 
 @click.command()
@@ -35,37 +45,48 @@ def up(port: int, host: str, data: Path, *, as_json: bool) -> None:
 @host
 @click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True)
 @click.option("--fd", type=int, hidden=True, help="A listening socket that is open already.")
+@metrics_port
 @options.data
-def web(port: int, host: str, processes: int, fd: int | None, data: Path) -> None:
+def web(port: int, host: str, processes: int, fd: int | None, metrics_port: int | None, data: Path) -> None:
     """Answer requests."""
     from app import web  # noqa: PLC0415
     from app.instance import instance  # noqa: PLC0415
 
     listener = web.listen(host, port) if fd is None else socket.socket(fileno=fd)
     with instance(data) as settings:
-        web.serve(settings, listener, processes=processes)
+        given = replace(settings, metrics_port=metrics_port)
+        web.serve(given, listener, processes=processes, folder=_run_folder(data))
 
 
 @click.command()
+@metrics_port
 @options.data
-def work(data: Path) -> None:
+def work(metrics_port: int | None, data: Path) -> None:
     """Do what happens after a request: deliveries, mail, grading."""
     from app import processes  # noqa: PLC0415
     from app.instance import instance  # noqa: PLC0415
 
     with instance(data) as settings:
-        processes.work(settings)
+        processes.work(replace(settings, metrics_port=metrics_port), folder=_run_folder(data))
 
 
 @click.command()
+@metrics_port
 @options.data
-def schedule(data: Path) -> None:
+def schedule(metrics_port: int | None, data: Path) -> None:
     """Do what falls due: expiries, sessions whose time is up."""
     from app import processes  # noqa: PLC0415
     from app.instance import instance  # noqa: PLC0415
 
     with instance(data) as settings:
-        processes.schedule(settings)
+        processes.schedule(replace(settings, metrics_port=metrics_port), folder=_run_folder(data))
+
+
+def _run_folder(data: Path) -> Path | None:
+    """Return where an instance's processes leave what others want to know; nothing where there is no folder."""
+    from app import places  # noqa: PLC0415
+
+    return places.settle(data).run if data.exists() else None
 
 
 @click.command()

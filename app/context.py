@@ -22,6 +22,7 @@ class Request:
     query: str
     arguments: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is
+    operation: str = ""  # the operationId, once it is known
 
 
 @dataclass(slots=True)

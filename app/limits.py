@@ -14,6 +14,7 @@ from store import limits
 from store.limits import Limit
 
 _candidate_limit = 600
+UNCOUNTED = "none"
 
 
 def configure(candidate_limit: int) -> None:
@@ -25,8 +26,11 @@ def configure(candidate_limit: int) -> None:
 def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | None) -> list[Limit]:
     """List the limits that a request counts against; `cap` is the operation's `x-limit`.
 
-    A cap named `public_api_…` is a throttle of its own and stands instead of the hour's writes.
+    A cap named `public_api_…` is a throttle of its own and stands instead of the hour's writes; with `none` nothing
+    is counted.
     """
+    if cap == UNCOUNTED:
+        return []
     if caller is None:
         return [Limit(f"limit:address:{address}", _candidate_limit, 60)]
     organisation = f"limit:{caller.organisation_id}"
@@ -42,7 +46,10 @@ def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | Non
 
 def count(request: context.Request, caller: Caller | None, *, reads: bool, cap: str | None) -> None:
     """Count a request, or refuse it; the answer will carry where the limit stands."""
-    standing, wait = limits.take(applying(caller, request.address, reads=reads, cap=cap))
+    counted = applying(caller, request.address, reads=reads, cap=cap)
+    if not counted:
+        return
+    standing, wait = limits.take(counted)
     request.headers |= {
         "X-RateLimit-Limit": str(standing.limit),
         "X-RateLimit-Remaining": str(standing.remaining),

@@ -79,7 +79,9 @@ class Operation:
     def __call__(self, **_path: Any) -> flask.Response:
         """Answer the request that Connexion brought here."""
         scope = cast("context.Scope", connexion.context.scope)
-        answer = self.run(context.of(scope), context.caller(scope))
+        request = context.of(scope)
+        request.operation = self.__name__
+        answer = self.run(request, context.caller(scope))
         if isinstance(answer, flask.Response):
             return answer
         response = flask.Response(answer.body, answer.status, answer.headers, content_type="application/json")

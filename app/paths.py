@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 
-from app import addresses, context
+from app import addresses, context, measures
 from rules.errors import MethodNotAllowed, NotFound
 from store.ids import new_id
 
@@ -69,13 +69,15 @@ class Entrance:
         try:
             await self.app(scope, receive, answer)
         finally:
+            seconds = time.perf_counter() - started
+            measures.request(request.operation, status, seconds)
             log.info(
                 "%s %s",
                 scope["method"],
                 scope["path"],
                 extra={
                     "status": status,
-                    "duration_ms": round((time.perf_counter() - started) * 1000, 1),
+                    "duration_ms": round(seconds * 1000, 1),
                     "address": request.address,
                 },
             )

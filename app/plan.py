@@ -89,6 +89,7 @@ class FastPath(SpecMiddleware):  # type: ignore[misc]
         if plan is None:
             await self.app(scope, receive, send)
             return
+        context.of(scope).operation = plan.run_operation.__name__
         try:
             body: bytes | Exception = await plan.reader.receive(scope, receive)
         except Refusal as refusal:

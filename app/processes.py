@@ -5,10 +5,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import dramatiq
 
-from app import wiring
+from app import metrics, wiring
 from app.settings import Settings
 from workers import broker
 from workers import schedule as scheduling
@@ -22,20 +23,22 @@ WORKER_THREADS = 4
 BELL_MS = 100  # how often an idle worker looks for the bell
 
 
-def work(settings: Settings) -> None:
-    """Relay, deliver, mail and grade until SIGTERM or SIGINT."""
+def work(settings: Settings, *, folder: Path | None = None) -> None:
+    """Relay, deliver, mail and grade until SIGTERM or SIGINT; `folder` is told the port of the figures."""
     wiring.configure(settings, pool_size=WORKER_THREADS + 6)
     stopping = _stop_on_signals()
+    metrics.serve(settings, "work", folder=folder)
     with working(settings):
         log.info("The worker is ready.")
         stopping.wait()
         log.info("The worker is stopping.")
 
 
-def schedule(settings: Settings) -> None:
-    """Do what becomes due until SIGTERM or SIGINT."""
+def schedule(settings: Settings, *, folder: Path | None = None) -> None:
+    """Do what becomes due until SIGTERM or SIGINT; `folder` is told the port of the figures."""
     wiring.configure(settings, pool_size=2)
     stopping = _stop_on_signals()
+    metrics.serve(settings, "schedule", folder=folder)
     log.info("The schedule is ready.")
     scheduling.run(stopping)
     log.info("The schedule is stopping.")

@@ -30,6 +30,10 @@ class Settings:
     fast_path: bool = True  # serve ordinary requests without Connexion's chain (app/plan.py)
     log_level: str = "INFO"
     plans: str = ""  # numbers of the plans to replace, as JSON: {"starter": {"invites": 50}}
+    metrics_port: int | None = (
+        None  # figures for Prometheus on a port of their own; 0: a free one; None: nowhere
+    )
+    metrics_host: str = "127.0.0.1"
 
 
 def read(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -51,6 +55,8 @@ def read(environ: Mapping[str, str] = os.environ) -> Settings:
         fast_path=environ.get("FAST_PATH", "1") != "0",
         log_level=environ.get("LOG_LEVEL", Settings.log_level),
         plans=environ.get("PLANS", ""),
+        metrics_port=int(environ["METRICS_PORT"]) if environ.get("METRICS_PORT") else None,
+        metrics_host=environ.get("METRICS_HOST", Settings.metrics_host),
     )
 
 

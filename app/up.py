@@ -42,7 +42,7 @@ class Watched:
     due: float | None = None  # when it is down
 
 
-def run(data: Path, *, host: str, port: int, as_json: bool) -> None:
+def run(data: Path, *, host: str, port: int, as_json: bool, metrics: bool = False) -> None:
     """Run an instance until Ctrl-C or SIGTERM."""
     os.environ.setdefault("WEBHOOK_ALLOW_PRIVATE", "1")
     where = places.settle(data)
@@ -52,18 +52,19 @@ def run(data: Path, *, host: str, port: int, as_json: bool) -> None:
             if where.state != where.data:
                 _say(f"Its servers cannot run below a private folder: they keep theirs in {where.state}")
             with _servers(where) as servers:
-                _run(where, servers, listener, as_json=as_json)
+                _run(where, servers, listener, as_json=as_json, metrics=metrics)
     except Stopped:
         _say("Stopped.")
 
 
-def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: bool) -> None:
+def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: bool, metrics: bool) -> None:
     base_url = os.environ.get("BASE_URL") or _base_url(listener)
     servers.publish(base_url=base_url)
     made = instance.assemble(where, embedded.published(where))
     servers.publish(base_url=base_url, postgres=made.database_url, redis=made.redis_url)
     demo = _demo(where, made.database_url)
     environ = os.environ | settings.environment(made)
+    environ["METRICS_PORT"] = "0" if metrics else ""  # one port cannot be that of three processes
     watched: list[Watched] = []
     try:
         for recipe in _recipes(where, listener, environ):

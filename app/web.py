@@ -2,11 +2,14 @@
 
 import os
 import socket
+from pathlib import Path
 from typing import Any
 
+from app import metrics
 from app import settings as environment
 from app.settings import Settings
 from app.trouble import Trouble
+from store import engine
 
 BACKLOG = 2048
 
@@ -55,14 +58,25 @@ def config(application: Any, *, processes: int = 1) -> Any:
     )
 
 
-def serve(settings: Settings, listener: socket.socket, *, processes: int = 1) -> None:
-    """Answer requests on a listening socket until SIGTERM; requests under way get five seconds to finish."""
+def serve(
+    settings: Settings, listener: socket.socket, *, processes: int = 1, folder: Path | None = None
+) -> None:
+    """Answer requests on a listening socket until SIGTERM; requests under way get five seconds to finish.
+
+    `folder` is told the port of the figures.
+    """
     import uvicorn  # noqa: PLC0415
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
     os.environ.update(environment.environment(settings))
-    configured = config("app.web:application", processes=processes)
-    if processes > 1:
-        Multiprocess(configured, sockets=[listener]).run()
-    else:
-        uvicorn.Server(configured).run(sockets=[listener])
+    with metrics.together(processes):
+        if settings.metrics_port is not None:
+            engine.configure(
+                settings.database_url, pool_size=2
+            )  # for the figures, until the application does
+            metrics.serve(settings, "web", folder=folder)
+        configured = config("app.web:application", processes=processes)
+        if processes > 1:
+            Multiprocess(configured, sockets=[listener]).run()
+        else:
+            uvicorn.Server(configured).run(sockets=[listener])

@@ -83,3 +83,10 @@ def take(limits: list[Limit]) -> tuple[Standing, int | None]:
         return standing, None
     recovers = answer[refused * 2]
     return standing, max(1, -(-(recovers - moment) // 1000))
+
+
+def ping() -> None:
+    """Ask Redis whether it is there; raises redis.RedisError when it is not."""
+    if _client is None:
+        raise RuntimeError("Call store.limits.configure(redis_url) first.")
+    _client.ping()

@@ -38,6 +38,11 @@ def encrypt(text: str) -> str:
     return _keys().encrypt(text.encode()).decode()
 
 
+def again(stored: str) -> str:
+    """Return the same secret encrypted with the first key; raises InvalidToken when no key fits."""
+    return _keys().rotate(stored.encode()).decode()
+
+
 def unseal(stored: str) -> str:
     """Return what was encrypted; raises cryptography.fernet.InvalidToken when no key fits."""
     return _keys().decrypt(stored.encode()).decode()

@@ -10,7 +10,7 @@ import dramatiq
 import store
 from store import outbox
 from store.outbox import Handed
-from workers import leases
+from workers import leases, measures
 from workers.jobs import JOBS, wait
 
 log = logging.getLogger("hiring.work")
@@ -52,10 +52,12 @@ def work(id: str, due_at: str) -> None:
             job.run(taken.id, taken.arguments)
     except Exception as fault:
         log.exception("The job %s failed.", taken.job, extra={"item": id, "attempts": taken.attempts})
+        measures.JOBS.labels(taken.job, "failed").inc()
         _failed(taken, fault, given_up=job.attempts is not None and taken.attempts >= job.attempts)
     else:
         with store.transaction() as session:
             outbox.finish(session, taken.id)
+        measures.JOBS.labels(taken.job, "done").inc()
 
 
 def _failed(item: outbox.OutboxItem, fault: Exception, *, given_up: bool) -> None:

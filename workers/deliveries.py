@@ -25,6 +25,7 @@ from rules.clock import now
 from rules.retries import Outcome
 from store import sending
 from store.sending import Attempt, Claimed
+from workers import measures
 
 log = logging.getLogger("hiring.deliveries")
 
@@ -150,6 +151,7 @@ class Sender:
         async with door:
             moment = now()
             outcome = await self._post(poster, claimed)
+        measures.attempt(outcome)
         number = claimed.attempts + 1
         self._results.put_nowait(Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome))
 
@@ -180,6 +182,7 @@ class Sender:
         while True:
             try:
                 for endpoint_id, reason in await self._in_thread(lambda: _settle(batch)):
+                    measures.SWITCHED_OFF.inc()
                     log.warning(
                         "A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id}
                     )

@@ -13,6 +13,7 @@ import sqlalchemy.exc
 import store
 from store import bell, fanout, outbox
 from store.outbox import Handed
+from workers import measures
 
 log = logging.getLogger("hiring.relay")
 
@@ -71,6 +72,7 @@ class Relay:
         """Do what is due, up to a batch of each kind; say whether there may be more."""
         with store.transaction() as session:
             events, made = fanout.fan_out(session, limit=EVENTS)
+        measures.FANNED_OUT.inc(events)
         if made:
             self._ring()
             self._tell(made)
@@ -81,6 +83,7 @@ class Relay:
                 with store.transaction() as session:
                     outbox.give_back(session, items[place:], delay=REDIS_AWAY)
                 break
+            measures.HANDED_OVER.inc()
         return events == EVENTS or len(items) == ITEMS
 
     def _tell(self, ids: Sequence[UUID]) -> None:

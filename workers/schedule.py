@@ -16,6 +16,7 @@ import store
 from rules.clock import now
 from rules.errors import Refusal
 from store import idempotency, invitations, jobs, organisations, retention, sessions
+from workers import measures
 
 log = logging.getLogger("hiring.schedule")
 
@@ -110,7 +111,16 @@ def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
                 done = kind.run_batch(session)
             if not done:  # another schedule has it in hand
                 return now() + LONGEST_SLEEP
+            measures.DONE.labels(kind.name).inc(done)
             log.info("Did what was due.", extra={"kind": kind.name, "count": done})
     except Exception:
+        measures.FAULTS.labels(kind.name).inc()
         log.exception("What was due could not be done; trying again.", extra={"kind": kind.name})
     return now() + LONGEST_SLEEP
+
+
+def lags(session: Session, kinds: tuple[Kind, ...] = KINDS) -> dict[str, float]:
+    """Return for each kind how many seconds ago its earliest row became due; 0 when nothing is due."""
+    moment = now()
+    found = {kind.name: kind.next_due(session) for kind in kinds}
+    return {name: max(0.0, (moment - due).total_seconds()) if due else 0.0 for name, due in found.items()}

@@ -18,6 +18,7 @@ from tests.handlers.test_isolation import body, maker
 
 PUBLIC = [one for one in operations("openapi").values() if "document" not in one.definition["tags"]]
 CANDIDATE = [one for one in operations("candidate").values() if one.path.startswith("/api/")]
+HEALTH = [one for one in operations("candidate").values() if "health" in one.definition["tags"]]
 
 # What differs between two requests whichever way they go.
 VOLATILE = [
@@ -120,6 +121,13 @@ def test_candidate_operations_answer_alike(
     assert answers[0] == answers[1]
 
 
+@pytest.mark.parametrize("operation", HEALTH, ids=lambda operation: operation.id)
+def test_health_answers_alike(operation: Documented, ways: tuple[TestClient, TestClient]) -> None:
+    asked = [operation.path, f"{operation.path}?unknown=1"]
+    answers = [[shown(api.Api(http, None, "").get(path)) for path in asked] for http in ways]
+    assert answers[0] == answers[1]
+
+
 def test_refused_keys_answer_alike(ways: tuple[TestClient, TestClient]) -> None:
     answers = []
     for http in ways:
@@ -158,4 +166,4 @@ def test_every_other_operation_has_a_plan(settings: Settings) -> None:
             elif getattr(station, "app", None) is not None:
                 stations.append(station.app)
         planned = set(found.plans)
-    assert planned == {(one.method, one.path) for one in PUBLIC + CANDIDATE}
+    assert planned == {(one.method, one.path) for one in PUBLIC + CANDIDATE + HEALTH}
