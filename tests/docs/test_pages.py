@@ -12,7 +12,7 @@ from app.schema import draft4
 from app.settings import ROOT
 from rules import errors
 from tests.api import Tenant
-from tests.documents import documents
+from tests.documents import documents, operations
 
 DOCS = ROOT / "docs"
 ERRORS = sorted((DOCS / "errors").glob("*.md"))
@@ -63,6 +63,11 @@ def test_every_guide_is_on_the_index_and_every_code_in_the_guide_on_errors(http:
     assert [
         path for path, index in listed.items() if f'href="{address(path)}"' not in http.get(index).text
     ] == []  # fmt: skip
+
+
+def test_the_changelog_names_every_operation_of_the_document() -> None:
+    told = (DOCS / "api-changelog.md").read_text()
+    assert [one.id for one in operations("openapi").values() if f"`{one.id}`" not in told] == []
 
 
 def test_the_reference_leads_to_the_guides(http: TestClient) -> None:
