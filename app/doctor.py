@@ -1,10 +1,8 @@
 """`hiring doctor`: what is wrong with an instance, in words, and what helps."""
 
-import smtplib
-import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 from sqlalchemy import text
@@ -13,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 import store
 from app import wiring
 from app.settings import Settings
-from gateways import languages, sandbox
+from gateways import languages, mail, sandbox
 from rules.clock import now
 from store import health, reencryption
 from workers import schedule
@@ -25,7 +23,6 @@ DELIVERY_SECONDS = 180.0
 WORK_SECONDS = 300.0
 SCHEDULE_SECONDS = 60.0
 CLOCK_SECONDS = 5.0
-SMTP_SECONDS = 10
 SHOWN = 10  # endpoints named one by one
 
 
@@ -169,28 +166,11 @@ def _mail_server(settings: Settings) -> Findings:
     parts = urlsplit(settings.smtp_url)
     where = f"{parts.hostname}:{parts.port or (465 if parts.scheme == 'smtps' else 587)}"
     try:
-        _greet(settings.smtp_url)
-    except (OSError, smtplib.SMTPException) as fault:
+        mail.greet(settings.smtp_url)
+    except OSError as fault:
         yield Finding("mail", WRONG, f"The mail server {where} refuses: {_first_line(fault)}")
     else:
         yield Finding("mail", FINE, f"The mail server {where} answers.")
-
-
-def _greet(url: str) -> None:
-    parts = urlsplit(url)
-    host, tls = parts.hostname or "localhost", ssl.create_default_context()
-    client: smtplib.SMTP
-    if parts.scheme == "smtps":
-        client = smtplib.SMTP_SSL(host, parts.port or 465, timeout=SMTP_SECONDS, context=tls)
-    else:
-        client = smtplib.SMTP(host, parts.port or 587, timeout=SMTP_SECONDS)
-    with client:
-        client.ehlo()
-        if parts.scheme != "smtps" and client.has_extn("starttls"):
-            client.starttls(context=tls)
-            client.ehlo()
-        if parts.username:
-            client.login(unquote(parts.username), unquote(parts.password or ""))
 
 
 def _sandbox() -> Findings:

@@ -4,6 +4,8 @@ import os
 import re
 import smtplib
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -105,7 +107,19 @@ def _write(folder: Path, id: str, message: EmailMessage) -> None:
     partial.replace(path)
 
 
+def greet(url: str) -> None:
+    """Log in to a mail server and send nothing; raises OSError (SMTP errors are OSErrors) when it refuses."""
+    with _connected(url):
+        pass
+
+
 def _transmit(url: str, message: EmailMessage) -> None:
+    with _connected(url) as client:
+        client.send_message(message)
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[smtplib.SMTP]:
     parts = urlsplit(url)
     host = parts.hostname or "localhost"
     tls = ssl.create_default_context()
@@ -121,4 +135,4 @@ def _transmit(url: str, message: EmailMessage) -> None:
             client.ehlo()
         if parts.username:
             client.login(unquote(parts.username), unquote(parts.password or ""))
-        client.send_message(message)
+        yield client

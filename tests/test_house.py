@@ -240,7 +240,7 @@ def test_every_example_of_an_error_is_what_its_refusal_says() -> None:
     for _, operation in EVERY:
         for status, answer in operation.definition["responses"].items():
             for example in answer.get("content", {}).get("application/json", {}).get("examples", {}).values():
-                if status >= "400":
+                if status >= "400" and operation.id != "get_readiness":  # it says what is missing instead
                     error = example["value"]["error"]
                     assert classes[error["code"]].status == int(status), (operation.id, error["code"])
 
