@@ -147,3 +147,18 @@ def install() -> None:
     if not mark.exists() or mark.read_text() != wanted:
         nodes.npm("ci", "--silent", cwd=TYPESCRIPT)
         mark.write_text(wanted)
+
+
+def test_deliveries_verify_with_two_libraries_in_typescript(service: Up) -> None:
+    node = nodes.node()
+    if node is None:
+        pytest.skip("There is no Node of at least 22.18 here, and none could be installed.")
+    install()
+    printed = run([node, "--disable-warning=ExperimentalWarning", TYPESCRIPT / "verify.ts"],
+                  cwd=TYPESCRIPT, env=environ(service), timeout=120)  # fmt: skip
+    told = json.loads(printed)
+    genuine = ["verified", "refused", "refused"]  # as it came, with a changed body, with another time
+    for secret in ("ping", "old", "new"):
+        assert told[secret] == {"standardwebhooks": genuine, "svix": genuine}
+    assert told["other"] == {name: ["refused"] * 3 for name in ("standardwebhooks", "svix")}
+    assert told["type"] == "invitation.created"
