@@ -193,7 +193,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
 _TEXTS: dict[str, Callable[[str], Any]] = {
     "integer": lambda text: int(text) if _INTEGER.fullmatch(text) else text,
     "number": lambda text: _finite(text) if _NUMBER.fullmatch(text) else text,
-    "boolean": lambda text: {"true": True, "false": False, "1": True, "0": False}[text.lower()],
+    "boolean": lambda text: {"true": True, "false": False}[text.lower()],
     "array": lambda text: read_json(text.encode(), {}),
     "object": lambda text: read_json(text.encode(), {}),
 }

@@ -1,0 +1,78 @@
+"""The running service: a server process of its own, with an organisation whose limits do not end the run."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+import store
+from app import web
+from app.settings import ROOT, Settings, environment
+from app.wiring import configure
+from store import keys, organisations
+from tests import receiver
+
+SERVE = """
+import socket, sys
+from app import settings, web
+web.serve(settings.read(), socket.socket(fileno=int(sys.argv[1])))
+"""
+MANY = 1_000_000_000
+PLANS = {
+    "enterprise": {"reads": MANY, "writes": MANY},
+    "caps": {"bulk_invite": MANY, "bulk_enroll": MANY, "public_api_assistant": MANY},
+}
+
+
+@dataclass(frozen=True)
+class Service:
+    """Where the service is, and its environment for a process that is to reach into it."""
+
+    base_url: str
+    keys: dict[str, str]
+    environ: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def service(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Serve this worker's database over HTTP."""
+    listener = web.listen("127.0.0.1", 0)
+    own = replace(settings, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", plans=json.dumps(PLANS))
+    configure(own)
+    environ = {**os.environ, **environment(own), "CANDIDATE_LIMIT": str(MANY), "PYTHONPATH": str(ROOT)}
+    log: Path = tmp_path_factory.mktemp("server") / "log"
+    command = [sys.executable, "-c", SERVE, str(listener.fileno())]
+    with (
+        receiver.running() as hook,
+        log.open("w") as output,
+        subprocess.Popen(
+            command,
+            env=environ | {"LOG_LEVEL": "ERROR"},
+            pass_fds=[listener.fileno()],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+        ) as process,
+    ):
+        listener.close()
+        try:
+            httpx.get(f"{own.base_url}/api/v1/public/openapi.json", timeout=60).raise_for_status()
+            yield Service(own.base_url, _keys(), environ | {"HOOK_URL": hook.url})
+        finally:
+            process.terminate()
+            print(log.read_text()[-20_000:])
+
+
+def _keys() -> dict[str, str]:
+    with store.transaction() as session:
+        organisation = organisations.create(session, name="Northwind Labs", plan="enterprise")
+        return {
+            mode: keys.create(session, organisation=organisation, name=mode, livemode=mode == "live")[1]
+            for mode in ("live", "test")
+        }

@@ -1,0 +1,33 @@
+"""The running service against both documents, in both modes: every check, every phase, no warning."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from app.settings import ROOT
+from tests.contract.conftest import Service
+
+# Cases for each operation in the phases that have no end of their own; `tox -e fuzz` sets more.
+CASES = os.environ.get("CONTRACT_CASES", "15")
+# The candidate's surface knows no modes: the token decides.
+RUNS = [("openapi", "live"), ("openapi", "test"), ("candidate", "live")]
+
+
+@pytest.mark.parametrize(("document", "mode"), RUNS)
+def test_the_service_keeps_to_its_document(service: Service, document: str, mode: str) -> None:
+    base = "/api/v1/public" if document == "openapi" else ""
+    run = subprocess.run(
+        [
+            sys.executable, "-m", "schemathesis.cli", "--config-file", "tests/contract/schemathesis.toml", "run",
+            f"spec/{document}.yaml", "--url", service.base_url + base, "-n", CASES, "--checks", "all", "--no-color", *os.environ.get("CONTRACT_ARGS", "").split(),
+        ],
+        cwd=ROOT,
+        env=service.environ | {"CONTRACT_KEY": service.keys[mode], "CONTRACT_URL": service.base_url, "LOG_LEVEL": "ERROR"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+    print(run.stdout[-200_000:], run.stderr[-5_000:])
+    assert run.returncode == 0
