@@ -175,11 +175,16 @@ def _value(values: list[Any], schema: dict[str, Any]) -> Any:
     return read_text(values[0], schema)
 
 
+def _free(schema: dict[str, Any]) -> bool:
+    """Say whether any text is a value, the word null too."""
+    return schema.get("type") == "string" and not {"enum", "format"} & set(schema)
+
+
 def read_text(text: Any, schema: dict[str, Any]) -> Any:
     """Read one text as its schema's type has it."""
     if not isinstance(text, str):
         return text
-    if text == "" and schema.get("nullable"):
+    if schema.get("nullable") and (text == "" or (text == "null" and not _free(schema))):
         return None
     try:
         return _TEXTS[schema["type"]](text)

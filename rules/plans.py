@@ -51,11 +51,16 @@ EXTRA_CAPS = {"bulk_invite": 20, "bulk_enroll": 20, "public_api_assistant": 30}
 
 
 def override(text: str) -> None:
-    """Replace numbers of the table from the operator's JSON, `{"starter": {"invites": 50}}`.
+    """Replace numbers of the tables from the operator's JSON, `{"starter": {"invites": 50}, "caps": {…}}`.
 
-    Raises ValueError naming a plan or number that does not exist.
+    Raises ValueError naming a plan, number or cap that does not exist.
     """
     for name, numbers in json.loads(text).items():
+        if name == "caps":
+            if unknown := set(numbers) - set(EXTRA_CAPS):
+                raise ValueError(f"There is no cap {', '.join(sorted(unknown))}.")
+            EXTRA_CAPS.update(numbers)
+            continue
         if name not in PLANS:
             raise ValueError(f"There is no plan {name!r}; the plans are {', '.join(PLANS)}.")
         if unknown := set(numbers) - (set(asdict(PLANS[name])) - {"name"}):

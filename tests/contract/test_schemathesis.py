@@ -21,7 +21,7 @@ def test_the_service_keeps_to_its_document(service: Service, document: str, mode
     run = subprocess.run(
         [
             sys.executable, "-m", "schemathesis.cli", "--config-file", "tests/contract/schemathesis.toml", "run",
-            f"spec/{document}.yaml", "--url", service.base_url + base, "-n", CASES, "--checks", "all", "--no-color", *os.environ.get("CONTRACT_ARGS", "").split(),
+            f"spec/{document}.yaml", "--url", service.base_url + base, "-n", CASES, "-w", "2", "--checks", "all", "--no-color", *os.environ.get("CONTRACT_ARGS", "").split(),
         ],
         cwd=ROOT,
         env=service.environ | {"CONTRACT_KEY": service.keys[mode], "CONTRACT_URL": service.base_url, "LOG_LEVEL": "ERROR"},
