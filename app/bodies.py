@@ -184,7 +184,8 @@ def read_text(text: Any, schema: dict[str, Any]) -> Any:
     """Read one text as its schema's type has it."""
     if not isinstance(text, str):
         return text
-    if schema.get("nullable") and (text == "" or (text == "null" and not _free(schema))):
+    nullable = schema.get("nullable") or any(one.get("nullable") for one in schema.get("anyOf", []))
+    if nullable and (text == "" or (text == "null" and not _free(schema))):
         return None
     try:
         return _TEXTS[schema["type"]](text)

@@ -141,8 +141,8 @@ def step(name: str | int) -> str:
 
 
 def fault(pointer: str, message: str) -> Fault:
-    """Name one fault and its place."""
-    return {"pointer": pointer, "message": message}
+    """Name one fault and its place, which may hold what the client sent: no text of ours holds NUL."""
+    return {"pointer": pointer.replace("\x00", "\ufffd"), "message": message}
 
 
 def unknown(name: str, known: list[str]) -> str:

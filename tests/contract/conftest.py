@@ -45,7 +45,13 @@ def service(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Ite
     listener = web.listen("127.0.0.1", 0)
     own = replace(settings, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", plans=json.dumps(PLANS))
     configure(own)
-    environ = {**os.environ, **environment(own), "PLANS": own.plans, "CANDIDATE_LIMIT": str(MANY), "PYTHONPATH": str(ROOT)}
+    environ = {
+        **os.environ,
+        **environment(own),
+        "PLANS": own.plans,
+        "CANDIDATE_LIMIT": str(MANY),
+        "PYTHONPATH": str(ROOT),
+    }
     log: Path = tmp_path_factory.mktemp("server") / "log"
     command = [sys.executable, "-c", SERVE, str(listener.fileno())]
     with (

@@ -18,16 +18,19 @@ RUNS = [("openapi", "live"), ("openapi", "test"), ("candidate", "live")]
 @pytest.mark.parametrize(("document", "mode"), RUNS)
 def test_the_service_keeps_to_its_document(service: Service, document: str, mode: str) -> None:
     base = "/api/v1/public" if document == "openapi" else ""
+    words = [
+        *("--config-file", "tests/contract/schemathesis.toml", "run", f"spec/{document}.yaml"),
+        *("--url", service.base_url + base, "-n", CASES, "-w", "2", "--checks", "all", "--no-color"),
+        *os.environ.get("CONTRACT_ARGS", "").split(),
+    ]
+    own = {"CONTRACT_KEY": service.keys[mode], "CONTRACT_URL": service.base_url, "LOG_LEVEL": "ERROR"}
     run = subprocess.run(
-        [
-            sys.executable, "-m", "schemathesis.cli", "--config-file", "tests/contract/schemathesis.toml", "run",
-            f"spec/{document}.yaml", "--url", service.base_url + base, "-n", CASES, "-w", "2", "--checks", "all", "--no-color", *os.environ.get("CONTRACT_ARGS", "").split(),
-        ],
+        [sys.executable, "-m", "schemathesis.cli", *words],
         cwd=ROOT,
-        env=service.environ | {"CONTRACT_KEY": service.keys[mode], "CONTRACT_URL": service.base_url, "LOG_LEVEL": "ERROR"},
+        env=service.environ | own,
         check=False,
         capture_output=True,
         text=True,
-    )  # fmt: skip
+    )
     print(run.stdout[-200_000:], run.stderr[-5_000:])
     assert run.returncode == 0
