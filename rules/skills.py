@@ -8,7 +8,7 @@ and the company of other skills or of words that speak of programming.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,14 @@ _DENSE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(
     rf"(?<![\w.])\.(?=[A-Za-z]{{3}})[A-Za-z]+|[^\W_{_DENSE}]+(?:\+\+|[+#](?![^\W_]))?|[{_DENSE}]"
 )
-_SEPARATOR = re.compile(r"[,;:/|•·●▪■◦‣*()\[\]&\t\n–—-]|$")
+_SEPARATOR = re.compile(rf"[,;:/|•·●▪■◦‣*()\[\]&\t\n–—、，。・；：／（）{_DENSE}-]")
+
+# Addresses name sites, not skills.
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)\S+|[^\s@]{1,64}@[^\s@]{1,200}"
+    r"|(?<![\w.-])(?:[\w-]{1,63}\.){1,5}(?:com|org|io|dev|me|in|[a-df-z][a-z])/[\w/.~%-]*",
+    re.IGNORECASE,
+)
 
 AROUND = 6  # words on either side that count as company
 
@@ -69,13 +76,20 @@ def find(text: str) -> list[str]:
 
 def spot(text: str) -> list[Found]:
     """List every mention of a skill, the longest name winning where several begin."""
+    text = _ADDRESS.sub(lambda found: " " * len(found[0]), text)
     words = _words(text)
     mentions = list(_mentions(words))
-    certain = [number for number, length, entry in mentions if not entry.spelling]
+    certain = [number for number, _, entry in mentions if not entry.spelling]
+    doubtful = [
+        number
+        for number, length, entry in mentions
+        if entry.spelling == text[words[number].start : words[number + length - 1].end]
+        and len(entry.spelling) > 1
+    ]
     return [
         Found(entry.name, words[number].start, words[number + length - 1].end)
         for number, length, entry in mentions
-        if not entry.spelling or _meant(text, words, number, length, entry.spelling, certain)
+        if not entry.spelling or _meant(text, words, number, length, entry.spelling, certain, doubtful)
     ]
 
 
@@ -105,12 +119,21 @@ def _mentions(words: Sequence[_Word]) -> Iterator[tuple[int, int, Entry]]:
 
 
 def _meant(
-    text: str, words: Sequence[_Word], number: int, length: int, spelling: str, certain: Iterable[int]
+    text: str,
+    words: Sequence[_Word],
+    number: int,
+    length: int,
+    spelling: str,
+    certain: Sequence[int],
+    doubtful: Sequence[int],
 ) -> bool:
     """Say whether a doubtful name stands for the skill: spelt its way, in company, in a place for names."""
     first, last = words[number], words[number + length - 1]
     if text[first.start : last.end] != spelling:
         return False
+    line = text[text.rfind("\n", 0, first.start) + 1 : (text.find("\n", last.end) + 1 or len(text) + 1) - 1]
+    if len(spelling) > 1 and spelling.isupper() and not line.isupper():
+        return True
     after = text[last.end : last.end + 2]
     if after[:1] in {"&", "'", "’"} or (
         len(spelling) == 1 and (after[:1] in {"-", "."} and after[1:].strip())
@@ -120,18 +143,17 @@ def _meant(
     if before[-1:] in {"&", "'", "’"}:
         return False
     near = range(number - AROUND, number + length + AROUND)
+    following = words[number + length].folded if number + length < len(words) else ""
+    preceding = words[number - 1].folded if number else ""
+    behind, ahead = text[: first.start].rstrip(" ")[-1:], text[last.end :].lstrip(" .")[:1]
+    listed = all(not edge or _SEPARATOR.match(edge) for edge in (behind, ahead))
     company = any(other in near for other in certain) or any(
         words[other].folded in COMPANY for other in near if 0 <= other < len(words) and other != number
     )
-    if not company:
-        return False
-    following = words[number + length].folded if number + length < len(words) else ""
-    preceding = words[number - 1].folded if number else ""
-    listed = _SEPARATOR.match(text[last.end :].lstrip(" .")[:1]) and (
-        not before.strip() or before.strip()[-1:] in ",;:/|•·●▪■◦‣*([–—-" or "\n" in before
-    )
-    opens = not number or bool(text[words[number - 1].end : first.start].strip(" "))
-    return following in AFTER or preceding in BEFORE or bool(listed and opens)
+    if company and (following in AFTER or preceding in BEFORE):
+        return True
+    # In a list, other doubtful names are company enough: Jest, Mocha, Cypress.
+    return listed and (company or any(other in near and other != number for other in doubtful))
 
 
 def _words(text: str) -> list[_Word]:

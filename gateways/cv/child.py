@@ -7,9 +7,8 @@ import sys
 from datetime import date
 from typing import Any
 
-
-class UnreadableError(Exception):
-    """The file cannot be read; the message says why in a sentence."""
+from gateways.cv.kinds import decode
+from gateways.cv.texts import Text
 
 
 def main() -> None:
@@ -27,15 +26,27 @@ def main() -> None:
 
 
 def _answer(orders: dict[str, Any], content: bytes) -> dict[str, Any]:
-    # Imported under the limits: nothing of this is needed to refuse a file.
+    # Imported under the limits, and only what the kind of file needs.
+    from gateways.cv.errors import UnreadableError  # noqa: PLC0415
     from gateways.cv.profiles import profile  # noqa: PLC0415
-    from gateways.cv.texts import text_of  # noqa: PLC0415
 
     try:
-        text = text_of(orders["kind"], content)
+        text = _text(orders["kind"], content)
     except UnreadableError as error:
         return {"error": str(error)}
     return {"profile": profile(text, date.fromisoformat(orders["today"]))}
+
+
+def _text(kind: str, content: bytes) -> Text:
+    if kind == "pdf":
+        from gateways.cv import pdf  # noqa: PLC0415
+
+        return pdf.text(content)
+    if kind == "docx":
+        from gateways.cv import word  # noqa: PLC0415
+
+        return word.text(content)
+    return Text(decode(content).splitlines())
 
 
 def _limit(seconds: int, memory_mb: int) -> None:

@@ -63,7 +63,7 @@ def decode(content: bytes) -> str:
 
 
 # In this order where two fit alike.
-_SETS = ("cp1252", "cp1251", "cp1253", "cp1250", "cp1255", "cp1256", "shift_jis", "gb18030", "euc_kr", "big5")
+_SETS = ("cp1252", "cp1251", "cp1253", "cp1250", "cp1255", "cp1256", "cp932", "euc_kr", "gb18030", "big5")
 
 
 def _plausible(text: str) -> float:
@@ -71,19 +71,46 @@ def _plausible(text: str) -> float:
     sample = text[:SAMPLE]
     rating = 0.0
     for word in re.findall(r"[^\W\d_]+", sample):
-        scripts = {unicodedata.name(char, "?").split()[0] for char in word}
+        scripts = {_SCRIPT.get(name := unicodedata.name(char, "?").split()[0], name) for char in word}
         foreign = sum(1 for char in word if not char.isascii())
         # A Latin word is mostly plain letters: one full of accents is another script read wrongly.
         odd = scripts == {"LATIN"} and len(word) > 2 and 2 * foreign > len(word)
-        rating += foreign if len(scripts) == 1 and word[1:] == word[1:].lower() and not odd else -foreign
+        if scripts == {"CJK"}:
+            rating += sum(1 if _is_common(char) else -1 for char in word)
+        else:
+            rating += foreign if len(scripts) == 1 and word[1:] == word[1:].lower() and not odd else -foreign
+    # A text without a single capital is rare where letters have cases: Hebrew, read as Cyrillic, has none.
+    if sample == sample.lower() and sample != sample.upper():
+        rating *= 0.9
     return rating - 3 * sum(
         1 for char in sample if char == "\ufffd" or unicodedata.category(char) in {"Cc", "Co"}
     )
 
 
+# Written together in one word.
+_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "HALFWIDTH": "?"}
+
+
+def _is_common(char: str) -> bool:
+    """Say whether a character is one that people write: kana, and ideographs of the first national sets."""
+    if char < "\u3400":
+        return True
+    for encoding in ("gb2312", "shift_jis", "big5"):
+        try:
+            if char.encode(encoding)[0] < _FIRST_RARE[encoding]:
+                return True
+        except UnicodeEncodeError:
+            continue
+    return False
+
+
+# These sets are sorted: common characters first, rare ones from this byte on.
+_FIRST_RARE = {"gb2312": 0xD8, "shift_jis": 0x98, "big5": 0xC9}
+
+
 def _is_text(content: bytes) -> bool:
     sample = content[:SAMPLE]
-    if not content.strip():
+    if not content.strip() or any(content.startswith(mark) for mark, _ in OTHERS if mark != b"PK"):
         return False
     marked = any(content.startswith(mark) for mark, _ in ENCODED)
     if not marked and b"\0" in content:

@@ -17,7 +17,7 @@ MEMORY_MB = 280  # of address space: what is resident can only be less
 
 TOO_LONG = "The file takes too long to read."
 TOO_BIG = "The file needs too much memory to read."
-BROKEN = "The file is damaged and could not be read."
+BROKEN = "The file is damaged, or made so that it needs too much memory to read."
 
 
 @dataclass(frozen=True)

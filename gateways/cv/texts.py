@@ -1,12 +1,12 @@
-"""The text of a file of each kind."""
+"""The text of a file, and what its layout says beyond the text."""
 
-from gateways.cv.kinds import decode
-
-MAX_CHARACTERS = 200_000
+from dataclasses import dataclass, field
 
 
-def text_of(kind: str, content: bytes) -> str:
-    """Return a file's text; UnreadableError says why there is none."""
-    if kind == "txt":
-        return decode(content)[:MAX_CHARACTERS]
-    raise NotImplementedError(kind)
+@dataclass
+class Text:
+    """Lines in reading order, the lines in the largest letters, and where links lead."""
+
+    lines: list[str] = field(default_factory=list)
+    prominent: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)

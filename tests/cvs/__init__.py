@@ -1,0 +1,1 @@
+"""CVs made for the tests, in different layouts, languages and formats, with what a reader finds in each."""
