@@ -156,14 +156,25 @@ def media_type(header: str) -> tuple[str, dict[str, str]]:
 def assemble(pairs: list[tuple[str, Any]], schema: dict[str, Any]) -> dict[str, Any]:
     """Make an object of a form's fields, each read as its property's type has it.
 
-    An array of strings is repeated fields; any other array or object is one field holding its JSON. A text that
-    cannot be read as its type stays a text, so that validation says what is wrong with it.
+    An array of strings is repeated fields; any other array or object is one field holding its JSON, and `answers.age`
+    is a text inside the object `answers`. A text that cannot be read as its type stays a text, so that validation says
+    what is wrong with it.
     """
-    given: dict[str, list[Any]] = {}
-    for name, value in pairs:
-        given.setdefault(name, []).append(value)
     properties = schema.get("properties", {})
-    return {name: _value(values, properties.get(name, {})) for name, values in given.items()}
+    given: dict[str, list[Any]] = {}
+    inside: dict[str, dict[str, list[Any]]] = {}
+    for name, value in pairs:
+        outer, dot, inner = name.partition(".")
+        if dot and isinstance(value, str) and properties.get(outer, {}).get("type") == "object":
+            inside.setdefault(outer, {}).setdefault(inner, []).append(value)
+        else:
+            given.setdefault(name, []).append(value)
+    made = {name: _value(values, properties.get(name, {})) for name, values in given.items()}
+    for outer, texts in inside.items():
+        whole = made.setdefault(outer, {})
+        if isinstance(whole, dict):  # if not, validation will say so
+            whole.update({name: values[0] if len(values) == 1 else values for name, values in texts.items()})
+    return made
 
 
 def _value(values: list[Any], schema: dict[str, Any]) -> Any:

@@ -41,6 +41,7 @@ def assemble(where: Places, facts: dict[str, Any]) -> Settings:
     defaults = {
         "BASE_URL": facts.get("base_url", DEFAULT_URL),
         "MAIL_DIR": str(where.mail),
+        "FILES_DIR": str(where.files),
         "SECRET_KEY": os.environ.get("SECRET_KEY") or places.secret_key(where),
     }
     given = {name: value for name, value in os.environ.items() if value}

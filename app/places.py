@@ -48,6 +48,11 @@ class Places:
         """Mail as .eml files."""
         return self.data / "mail"
 
+    @property
+    def files(self) -> Path:
+        """What candidates send along."""
+        return self.data / "files"
+
 
 def settle(data: Path) -> Places:
     """Find or make the folders below `data`."""
@@ -58,7 +63,7 @@ def settle(data: Path) -> Places:
             data.chmod(0o711 if os.geteuid() == 0 else 0o700)
         state, account = _state(data)
         places = Places(data, state, account)
-        for folder in (places.run, places.logs, places.mail):
+        for folder in (places.run, places.logs, places.mail, places.files):
             folder.mkdir(mode=0o700, exist_ok=True)
         for folder in (state / "postgres", state / "redis", state / "sockets"):
             _give(folder, account)

@@ -13,6 +13,7 @@ from app import bodies, formats
 Fault = dict[str, str]
 MOST_FAULTS = 1000  # more than that nobody reads, and an answer has its bounds too
 LONGEST_NAME = 200
+A_FILE = "Must be a file, sent as a part of a multipart body."
 
 
 def draft4(schema: Any) -> Any:
@@ -29,7 +30,7 @@ def draft4(schema: Any) -> Any:
             rewritten["enum"] = [*schema["enum"], None]
         if "anyOf" in schema:
             rewritten["anyOf"] = [*rewritten["anyOf"], {"type": "null"}]
-    return {} if schema.get("format") == "binary" else rewritten
+    return {"type": "string"} if schema.get("format") == "binary" else rewritten
 
 
 # What each kind of fault says; the value at fault is never repeated.
@@ -71,14 +72,24 @@ class Schema:
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
+        self.file_names = {
+            name for name, one in schema.get("properties", {}).items() if one.get("format") == "binary"
+        }
         self.validator = jsonschema_rs.Draft4Validator(
             draft4(schema), validate_formats=True, formats=formats.CHECKS
         )
 
     def faults(self, value: Any, prefix: str = "") -> list[Fault]:
         """Return everything that is wrong with a value."""
-        if files := _files(value):
-            return self._misplaced(files) or self.faults(value | dict.fromkeys(files, ""), prefix)
+        if misplaced := self._misplaced(value):
+            return misplaced
+        texts = self._texts_for_files(value)
+        if texts or _files(value):
+            # What stands for a file is no matter of the validator's.
+            value = value | dict.fromkeys([*texts, *_files(value)], "")
+        return [fault(step(name), A_FILE) for name in texts] + self._found(value, prefix)
+
+    def _found(self, value: Any, prefix: str) -> list[Fault]:
         try:
             if self.validator.is_valid(value):
                 return []
@@ -87,10 +98,15 @@ class Schema:
             return [fault(prefix, "Holds a number that is too large.")]
         return [fault for error in errors for fault in self._describe(error, prefix)][:MOST_FAULTS]
 
-    def _misplaced(self, files: list[str]) -> list[Fault]:
+    def _misplaced(self, value: Any) -> list[Fault]:
         properties = self.schema.get("properties", {})
-        texts = [name for name in files if name in properties and properties[name].get("format") != "binary"]
+        texts = [name for name in _files(value) if name in properties and name not in self.file_names]
         return [fault(step(name), "Must not be a file.") for name in texts]
+
+    def _texts_for_files(self, value: Any) -> list[str]:
+        if not self.file_names or not isinstance(value, dict):
+            return []
+        return sorted((self.file_names & value.keys()).difference(_files(value)))
 
     def _describe(self, error: Any, prefix: str) -> list[Fault]:
         kind = error.kind.as_dict()

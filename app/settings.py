@@ -29,6 +29,15 @@ class Settings:
     threads: int = 8  # request threads of one web process
     fast_path: bool = True  # serve ordinary requests without Connexion's chain (app/plan.py)
     log_level: str = "INFO"
+    files_dir: Path = Path(".data/files")  # where attachments are kept, unless in a bucket
+    files_s3_bucket: str = ""  # the bucket of an S3-compatible store; empty keeps files in the folder
+    files_s3_endpoint: str = ""  # empty is Amazon's own
+    files_s3_region: str = ""
+    files_s3_access_key: str = ""
+    files_s3_secret_key: str = ""
+    assistant_base_url: str = ""  # an OpenAI-compatible server, up to and with /v1; empty: no model
+    assistant_model: str = ""
+    assistant_api_key: str = ""
     plans: str = ""  # numbers of the plans to replace, as JSON: {"starter": {"invites": 50}}
     metrics_port: int | None = (
         None  # figures for Prometheus on a port of their own; 0: a free one; None: nowhere
@@ -54,6 +63,15 @@ def read(environ: Mapping[str, str] = os.environ) -> Settings:
         threads=int(environ.get("WEB_THREADS", Settings.threads)),
         fast_path=environ.get("FAST_PATH", "1") != "0",
         log_level=environ.get("LOG_LEVEL", Settings.log_level),
+        files_dir=Path(environ.get("FILES_DIR", Settings.files_dir)),
+        files_s3_bucket=environ.get("FILES_S3_BUCKET", ""),
+        files_s3_endpoint=environ.get("FILES_S3_ENDPOINT", ""),
+        files_s3_region=environ.get("FILES_S3_REGION", ""),
+        files_s3_access_key=environ.get("FILES_S3_ACCESS_KEY", ""),
+        files_s3_secret_key=environ.get("FILES_S3_SECRET_KEY", ""),
+        assistant_base_url=environ.get("ASSISTANT_BASE_URL", ""),
+        assistant_model=environ.get("ASSISTANT_MODEL", ""),
+        assistant_api_key=environ.get("ASSISTANT_API_KEY", ""),
         plans=environ.get("PLANS", ""),
         metrics_port=int(environ["METRICS_PORT"]) if environ.get("METRICS_PORT") else None,
         metrics_host=environ.get("METRICS_HOST", Settings.metrics_host),
@@ -67,6 +85,7 @@ def environment(settings: Settings) -> dict[str, str]:
         "REDIS_URL": settings.redis_url,
         "BASE_URL": settings.base_url,
         "MAIL_DIR": str(settings.mail_dir),
+        "FILES_DIR": str(settings.files_dir),
         "SECRET_KEY": settings.secret_key,
         "WEBHOOK_ALLOW_PRIVATE": "1" if settings.webhook_allow_private else "0",
     }

@@ -2,7 +2,7 @@
 
 from app import logs
 from app.settings import Settings
-from gateways import mail, webhooks
+from gateways import briefs, files, mail, webhooks
 from rules import links, plans
 from store import engine, limits, secrets
 
@@ -18,3 +18,21 @@ def configure(settings: Settings, *, pool_size: int = 8) -> None:
     secrets.configure(settings.secret_key)
     mail.configure(smtp_url=settings.smtp_url, mail_from=settings.mail_from, mail_dir=settings.mail_dir)
     webhooks.configure(allow_private=settings.webhook_allow_private)
+    files.configure(_store(settings))
+    briefs.configure(
+        base_url=settings.assistant_base_url,
+        model=settings.assistant_model,
+        api_key=settings.assistant_api_key,
+    )
+
+
+def _store(settings: Settings) -> files.Store:
+    if not settings.files_s3_bucket:
+        return files.Folder(settings.files_dir)
+    return files.Bucket(
+        settings.files_s3_bucket,
+        endpoint=settings.files_s3_endpoint,
+        region=settings.files_s3_region,
+        access_key=settings.files_s3_access_key,
+        secret_key=settings.files_s3_secret_key,
+    )

@@ -47,25 +47,13 @@ def create_invitation(session: Session, caller: Caller, slug: str, body: Body) -
         raise MissingEmail
     email, external_id = emails.normal(body["email"]), body.get("external_id")
     assessment = assessments.read(session, caller, slug)
-    rules.check_active(assessment.status)
-    found = invitations.existing(session, caller, assessment, email=email, external_id=external_id)
-    if found is None:
-        candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
-        granted, used = organisations.take_invites(session, caller, 1)
-        made = (
-            invitations.create_all(session, caller, assessment, [candidate | _terms(body)]) if granted else []
-        )
-        if made:
-            _announce(session, caller, made, send_email=body["send_email"])
-            return schemas.created(made[0], "Invitation created."), 201
-        # Somebody else was faster, or nothing is left of the month.
-        found = invitations.existing(session, caller, assessment, email=email, external_id=external_id)
-        if found is None:
-            rules.check_quota(caller.plan.invites, used, granted)
-        organisations.give_back_invites(session, caller, granted)
-        if found is None:  # what was in the way has been cancelled since
-            return create_invitation(session, caller, slug, body)
-    return schemas.created(found, "An invitation already exists for this candidate."), 200
+    candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
+    found, new = invitations.invite(session, caller, assessment, candidate | _terms(body), schemas.event)
+    if not new:
+        return schemas.created(found, "An invitation already exists for this candidate."), 200
+    if body["send_email"]:
+        _mail(session, caller, [found], "invitation")
+    return schemas.created(found, "Invitation created."), 201
 
 
 def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body:

@@ -1,5 +1,8 @@
 """HTML that somebody sent, made safe to show."""
 
+import re
+from html import unescape
+
 import nh3
 
 TAGS = {
@@ -21,3 +24,9 @@ def clean(html: str) -> str:
     return nh3.clean(
         html, tags=TAGS, attributes=ATTRIBUTES, url_schemes=SCHEMES, link_rel="noopener noreferrer nofollow"
     )
+
+
+def plain(html: str) -> str:
+    """Return the text of HTML, a line for each block."""
+    spaced = re.sub(r"(?i)<(?:/p|/li|/h\d|br|/tr|/dt|/dd)\b[^>]*>", "\n", html)
+    return unescape(nh3.clean(spaced, tags=set())).strip()

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relations
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
-from rules.invitations import MOVES
+from rules.invitations import MOVES, check_active, check_quota
 from rules.pages import Page
-from store import events, pages
+from store import events, organisations, pages
 from store.assessments import Assessment
 from store.base import ANYONE, Base, Owned, Updated, visible
 from store.engine import Reading
@@ -195,6 +195,32 @@ _CREATE = Prepared(
     FROM made, counted
     """)
 )
+
+
+def invite(
+    session: Session,
+    caller: Caller,
+    assessment: Any,
+    candidate: Mapping[str, Any],
+    show: Callable[[Any], dict[str, Any]],
+) -> tuple[Any, bool]:
+    """Invite a candidate once, with its event; return the invitation and whether it is new, or refuse."""
+    check_active(assessment.status)
+    named = {"email": candidate["email"], "external_id": candidate.get("external_id")}
+    found = existing(session, caller, assessment, **named)
+    while found is None:
+        granted, used = organisations.take_invites(session, caller, 1)
+        made = create_all(session, caller, assessment, [candidate]) if granted else []
+        if made:
+            events.record(session, "invitation.created", made[0], show(made[0]))
+            return made[0], True
+        # Somebody else was faster, or nothing is left of the month.
+        found = existing(session, caller, assessment, **named)
+        if found is None:
+            check_quota(caller.plan.invites, used, granted)
+        # Once more where what was in the way has been cancelled since.
+        organisations.give_back_invites(session, caller, granted)
+    return found, False
 
 
 def create_all(

@@ -85,6 +85,12 @@ def select_by_key(caller: Caller, key: str) -> Select[Job]:
     return visible(caller, Job).where(matches).order_by((Job.slug == key).desc()).limit(1)
 
 
+def find_id(session: Session, caller: Caller, key: str) -> UUID:
+    """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
+    row = session.scalars(select_by_key(caller, key)).first()
+    return row.id if row else NIL
+
+
 def page(
     session: Session,
     caller: Caller,

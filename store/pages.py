@@ -5,6 +5,7 @@ import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -27,10 +28,18 @@ def _integer(value: Any) -> int:
     return value
 
 
+def _decimal(value: Any) -> Decimal:
+    number = Decimal(str(value))
+    if not number.is_finite() or abs(number.adjusted()) > 30:
+        raise ValueError(value)
+    return number
+
+
 # How a key's value is read back from a cursor.
 _READ: dict[type, Callable[[Any], Any]] = {
     UUID: UUID,
     int: _integer,
+    Decimal: _decimal,
     str: str,
     datetime: datetime.fromisoformat,
 }
@@ -141,7 +150,7 @@ def decode(cursor: str, keys: Sequence[Column]) -> tuple[bool, list[Any]]:
         if direction not in ("n", "p"):
             raise ValueError(direction)
         read = [_READ[key.type.python_type](value) for key, value in zip(keys, values, strict=True)]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, binascii.Error):
+    except (ValueError, TypeError, ArithmeticError, KeyError, AttributeError, RecursionError, binascii.Error):
         raise Invalid.at(
             "/query/cursor", "Not a cursor of this list; take it from `next` or `previous`."
         ) from None

@@ -1,7 +1,10 @@
 """Every module with tables, so that the metadata is complete wherever it is needed."""
 
 from store import (
+    applications,
     assessments,
+    attachments,
+    candidates,
     cases,
     events,
     fields,
@@ -14,13 +17,17 @@ from store import (
     organisations,
     outbox,
     requirements,
+    screening,
     sessions,
     webhooks,
 )
 from store.base import Base
 
 __all__ = [
+    "applications",
     "assessments",
+    "attachments",
+    "candidates",
     "cases",
     "events",
     "fields",
@@ -34,6 +41,7 @@ __all__ = [
     "organisations",
     "outbox",
     "requirements",
+    "screening",
     "sessions",
     "webhooks",
 ]

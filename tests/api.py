@@ -80,6 +80,13 @@ class Api:
         assert opened.status_code == 200, opened.text
         return dict(opened.json())
 
+    def application(self, job: str, email: str | None = None, **fields: Any) -> dict[str, Any]:
+        """Apply for a job by its slug."""
+        person = {"email": email or address(), "full_name": "Ada Lovelace", **fields}
+        made = self.post("/applications/create/", {"job_slug": job, **person})
+        assert made.status_code == 201, made.text
+        return dict(made.json())
+
 
 @dataclass
 class Tenant:

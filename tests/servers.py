@@ -82,6 +82,7 @@ def settings(database_url: str, redis_url: str, tmp_path_factory: pytest.TempPat
         redis_url=redis_url,
         base_url="http://testserver",
         mail_dir=tmp_path_factory.mktemp("mail"),
+        files_dir=tmp_path_factory.mktemp("files"),
         secret_key="a secret for tests alone",
         webhook_allow_private=True,
     )

@@ -46,7 +46,8 @@ def _object(schema: dict[str, Any]) -> Strategy:
     required = set(schema.get("required", ()))
     if "oneOf" in schema:
         return _one_of(schema)
-    known = {name: values(one) for name, one in schema.get("properties", {}).items()}
+    properties = schema.get("properties", {})
+    known = {name: values(one) for name, one in properties.items() if one.get("format") != "binary"}
     return st.fixed_dictionaries(
         {name: one for name, one in known.items() if name in required},
         optional={name: one for name, one in known.items() if name not in required},
@@ -60,7 +61,8 @@ def _one_of(schema: dict[str, Any]) -> Strategy:
     forms = []
     for name in names:
         left = {key: one for key, one in schema["properties"].items() if key == name or key not in names}
-        forms.append(values(plain | {"required": [name], "properties": left}))
+        required = [*schema.get("required", ()), name]
+        forms.append(values(plain | {"required": required, "properties": left}))
     return st.one_of(forms)
 
 

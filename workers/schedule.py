@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 import rules.jobs
+import schemas.applications
 import schemas.invitations
 import schemas.jobs
 import schemas.sessions
 import store
 from rules.clock import now
 from rules.errors import Refusal
-from store import idempotency, invitations, jobs, organisations, retention, sessions
+from store import idempotency, invitations, jobs, moves, organisations, retention, sessions
 from workers import measures
 
 log = logging.getLogger("hiring.schedule")
@@ -76,11 +77,17 @@ def close_jobs(session: Session) -> int:
     return len(due)
 
 
+def mail_rejections(session: Session) -> int:
+    """Mail the candidates whose rejection they may hear of by now."""
+    return moves.mail_rejections(session, schemas.applications, BATCH)
+
+
 KINDS = (
     Kind("invitations", invitations.next_due, expire_invitations),
     Kind("sessions", sessions.next_due, finish_sessions),
     Kind("job publications", jobs.next_publication, publish_jobs),
     Kind("job expiries", jobs.next_expiry, close_jobs),
+    Kind("rejection mails", moves.next_rejection_mail, mail_rejections),
     Kind("events", retention.events_due, lambda session: retention.delete_events(session, BATCH)),
     Kind("deliveries", retention.deliveries_due, lambda session: retention.delete_deliveries(session, BATCH)),
     Kind("outbox", retention.outbox_due, lambda session: retention.delete_outbox(session, BATCH)),

@@ -4,7 +4,7 @@ Reading happens in a process of its own with limits on time, memory and pages: t
 Word files meet whatever strangers send, and must take nothing else down with them.
 """
 
-from gateways.cv.kinds import KINDS, MEDIA_TYPES, sniff
+from gateways.cv.kinds import KINDS, MEDIA_TYPES, sniff, why_not
 from gateways.cv.reading import Parsed, parse
 
-__all__ = ["KINDS", "MEDIA_TYPES", "Parsed", "parse", "sniff"]
+__all__ = ["KINDS", "MEDIA_TYPES", "Parsed", "parse", "sniff", "why_not"]

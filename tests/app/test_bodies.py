@@ -109,7 +109,8 @@ def test_every_field_of_a_wrong_type_is_named_at_once(client: Api, operation: Do
     schema = body_schema(operation)
     typed = [name for name, one in schema["properties"].items() if "type" in one]
     found = faults(send(client, operation, orjson.dumps({name: {"wrong": [None]} for name in typed})))
-    assert set(found) >= {f"/{name}" for name in typed}
+    # An object that may hold anything has its fault inside.
+    assert {f"/{place.split('/')[1]}" for place in found if place} >= {f"/{name}" for name in typed}
 
 
 @with_body

@@ -48,6 +48,16 @@ def a_field(api: Api) -> dict[str, str]:
     return {"key": key, "field_id": api.post(f"/jobs/{key}/fields/", asked).json()["id"]}
 
 
+def an_application(api: Api) -> dict[str, str]:
+    return {"application_id": api.application(api.job(published=True)["slug"])["id"]}
+
+
+def an_attachment(api: Api) -> dict[str, str]:
+    form = {"job_slug": api.job(published=True)["slug"], "email": address(), "full_name": "Ada"}
+    made = api.post("/applications/create/", data=form, files={"cv": ("cv.txt", b"Ada Lovelace, Python")})
+    return {"application_id": made.json()["id"], "attachment_id": made.json()["attachments"][0]["id"]}
+
+
 # What makes the ids of a path, by the path's first word and its parameters.
 MAKERS: dict[tuple[str, frozenset[str]], Callable[[Api], dict[str, str]]] = {
     ("assessments", frozenset({"slug"})): an_assessment,
@@ -55,6 +65,8 @@ MAKERS: dict[tuple[str, frozenset[str]], Callable[[Api], dict[str, str]]] = {
     ("invites", frozenset({"token"})): an_invitation,
     ("cases", frozenset({"id"})): a_case,
     ("jobs", frozenset({"key"})): a_job,
+    ("applications", frozenset({"application_id"})): an_application,
+    ("applications", frozenset({"application_id", "attachment_id"})): an_attachment,
     ("jobs", frozenset({"key", "field_id"})): a_field,
     ("webhooks", frozenset({"id"})): a_webhook,
     ("webhooks", frozenset({"id", "delivery_id"})): a_delivery,

@@ -43,6 +43,7 @@ VALUES: dict[type, st.SearchStrategy[Any]] = {
 EXTRA = {
     "token": st.text(),
     "event_id": st.uuids(),
+    "value_number": st.none() | st.decimals(allow_nan=False, allow_infinity=False),
     "value": st.lists(st.integers(), min_size=1),
     "content": st.fixed_dictionaries({"title": st.text()}),
     "status": st.none() | st.text(),

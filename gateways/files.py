@@ -1,0 +1,120 @@
+"""Where files are kept: a folder, or an S3-compatible store. The rest of the service knows keys and bytes alone."""
+
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class Store(Protocol):
+    """Keeps bytes under keys."""
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep bytes; they are there when this returns."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return the bytes, or None where there are none."""
+
+    def delete(self, key: str) -> None:
+        """Let bytes go; keys without any are fine."""
+
+
+class Folder:
+    """Files below one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+
+    def put(self, key: str, content: bytes) -> None:
+        """Write beside the file and move into its place, so that nobody ever reads half of it."""
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        half.touch(mode=0o600)
+        half.write_bytes(content)
+        half.replace(path)
+
+    def get(self, key: str) -> bytes | None:
+        """Return a file's content."""
+        try:
+            return self._path(key).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def delete(self, key: str) -> None:
+        """Remove a file."""
+        with suppress(FileNotFoundError):
+            self._path(key).unlink()
+
+    def _path(self, key: str) -> Path:
+        path = (self.root / key).resolve()
+        if not path.is_relative_to(self.root.resolve()):
+            raise ValueError(f"The key {key!r} leaves the folder.")
+        return path
+
+
+class Bucket:
+    """Files in a bucket of an S3-compatible store."""
+
+    def __init__(self, name: str, *, endpoint: str, region: str, access_key: str, secret_key: str) -> None:
+        try:
+            import boto3  # noqa: PLC0415 - an extra that a folder does not need
+            from botocore.config import Config  # noqa: PLC0415
+        except ImportError as error:
+            raise RuntimeError("Keeping files in S3 needs the extra: pip install 'hiring[s3]'.") from error
+        self.name = name
+        self.client: Any = boto3.client(
+            "s3",
+            endpoint_url=endpoint or None,
+            region_name=region or None,
+            # Without keys of ours the library looks where it always does, a machine's role for one.
+            aws_access_key_id=access_key or None,
+            aws_secret_access_key=secret_key or None,
+            config=Config(connect_timeout=5, read_timeout=20, retries={"max_attempts": 3}),
+        )
+
+    def put(self, key: str, content: bytes) -> None:
+        """Upload."""
+        self.client.put_object(Bucket=self.name, Key=key, Body=content)
+
+    def get(self, key: str) -> bytes | None:
+        """Download."""
+        try:
+            body: bytes = self.client.get_object(Bucket=self.name, Key=key)["Body"].read()
+        except self.client.exceptions.NoSuchKey:
+            return None
+        return body
+
+    def delete(self, key: str) -> None:
+        """Delete."""
+        self.client.delete_object(Bucket=self.name, Key=key)
+
+
+_store: Store | None = None
+
+
+def configure(store: Store) -> None:
+    """Set where files are kept from now on."""
+    global _store  # noqa: PLW0603 - one process, one store
+    _store = store
+
+
+def put(key: str, content: bytes) -> None:
+    """Keep a file's content under a key of its own."""
+    _configured().put(key, content)
+
+
+def get(key: str) -> bytes | None:
+    """Return a file's content; None where it is gone."""
+    return _configured().get(key)
+
+
+def delete(key: str) -> None:
+    """Let a file's content go."""
+    _configured().delete(key)
+
+
+def _configured() -> Store:
+    if _store is None:
+        raise RuntimeError("Call gateways.files.configure(store) first.")
+    return _store

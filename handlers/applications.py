@@ -1,0 +1,219 @@
+"""Applications: made, decided on, and their files."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+import flask
+from sqlalchemy.orm import Session
+
+from gateways import cv, files
+from rules import applications as rules
+from rules import knockouts as knockout_rules
+from rules import plans
+from rules.caller import Caller
+from rules.errors import NotFound
+from rules.pages import Page
+from schemas import applications as schemas
+from schemas import emails
+from store import applications, attachments, candidates, events, fields, jobs, knockouts, moves, screened
+from store.applications import Application
+from store.ids import new_id
+
+Body = dict[str, Any]
+Begin = Callable[[], AbstractContextManager[Session]]
+
+FILES = ("cv", "cover_letter")
+ACTOR = "public_api"
+
+
+def list_applications(
+    session: Session, caller: Caller, job_id: UUID | None, job_slug: str | None, **query: Any
+) -> Page:
+    """List applications, the highest score first unless told otherwise."""
+    if query["team_id"] is not None:
+        plans.require(caller.plan_name, "team_filters")
+    if job_slug is not None:
+        found = jobs.find_id(session, caller, job_slug)
+        job_id = found if job_id in (None, found) else jobs.NIL
+    return applications.page(session, caller, job_id=job_id, **query).map(schemas.item)
+
+
+def get_application(session: Session, caller: Caller, application_id: UUID) -> Body:
+    """Show one application."""
+    return _shown(session, applications.get(session, caller, application_id))
+
+
+def create_application(begin: Begin, caller: Caller, body: Body) -> tuple[Body, int]:
+    """Apply for somebody; a second time answers the application that exists."""
+    key = str(body.get("job_id") or body.get("job_slug"))
+    made, new = apply(begin, caller, key, body, source="public_api", actor=ACTOR)
+    return made, 201 if new else 200
+
+
+def apply(
+    begin: Begin, caller: Caller, key: str, body: Mapping[str, Any], *, source: str, actor: str
+) -> tuple[Body, bool]:
+    """Make an application with its files, or refuse with every fault; say whether it is new.
+
+    Files are kept between two transactions, and let go again where no application came of it.
+    """
+    sent = {name: body[name] for name in FILES if name in body and not _is_blank(body[name])}
+    person = {
+        "email": emails.normal(body["email"]),
+        "full_name": body["full_name"].strip(),
+        "phone": (body.get("phone") or "").strip(),
+        "external_id": body.get("external_id"),
+        "source": source,
+    }
+    with begin() as session:
+        job = jobs.get(session, caller, key)
+        rules.check_open(job.status)
+        before = applications.live(session, job, person["email"])
+        if before is not None:
+            return _shown(session, before), False
+        asked = [one.as_rules_see_it() for one in fields.all_of(session, job)]
+    wrong = {name: _fault(file) for name, file in sent.items()}
+    answers = rules.check(body.get("answers") or {}, asked, wrong, cv_required=job.cv_required)
+    kept = [_keep(caller, name, file) for name, file in sent.items()]
+    made = None
+    try:
+        with begin() as session:
+            made, answer = _create(session, caller, str(job.id), person, answers, kept, actor)
+    finally:
+        if made is None:
+            for one in kept:
+                files.delete(one["key"])
+    return answer, made is not None
+
+
+def _create(
+    session: Session,
+    caller: Caller,
+    key: str,
+    person: Body,
+    answers: list[Body],
+    kept: list[Body],
+    actor: str,
+) -> tuple[Application | None, Body]:
+    job = jobs.get(session, caller, key, for_update=True)
+    rules.check_open(job.status)
+    candidate_id = candidates.meet(
+        session, caller, **{name: person[name] for name in ("email", "full_name", "phone")}
+    )
+    made = applications.create(session, caller, job, person | {"candidate_id": candidate_id}, answers)
+    if made is None:
+        found = applications.live(session, job, person["email"])
+        assert found is not None  # the job's row is locked, so it is still there
+        return None, _shown(session, found)
+    for one in kept:
+        attachments.create(session, caller, made.id, one)
+    applications.happened(session, made, "submitted", was=None, actor=actor)
+    events.record(session, "application.submitted", made, schemas.event(made, "application.submitted"))
+    asked = {one.key for one in fields.all_of(session, job) if one.is_active}
+    measured = [one.as_rules_see_it() for one in knockouts.all_of(session, job)]
+    moves.knock_out(session, made, knockout_rules.evaluate(measured, answers, asked), schemas)
+    screened.ask(session, made.id)
+    return made, _shown(session, made)
+
+
+def advance_application(session: Session, caller: Caller, application_id: UUID, body: Body) -> Body:
+    """Advance, with an invitation to the job's assessment if it has one."""
+    found = applications.get(session, caller, application_id, for_update=True)
+    moves.advance(session, caller, found, schemas, actor=ACTOR, send_email=body["send_email"])
+    return _shown(session, found)
+
+
+def reject_application(session: Session, caller: Caller, application_id: UUID, body: Body) -> Body:
+    """Reject; the candidate hears of it as the job says."""
+    found = applications.get(session, caller, application_id, for_update=True)
+    moves.reject(session, caller, found, schemas, actor=ACTOR, reason=body["reason"])
+    return _shown(session, found)
+
+
+def hold_application(session: Session, caller: Caller, application_id: UUID) -> Body:
+    """Put on hold."""
+    found = applications.get(session, caller, application_id, for_update=True)
+    moves.hold(session, found, schemas, actor=ACTOR)
+    return _shown(session, found)
+
+
+def unhold_application(session: Session, caller: Caller, application_id: UUID) -> Body:
+    """Take off hold."""
+    found = applications.get(session, caller, application_id, for_update=True)
+    moves.unhold(session, found, schemas, actor=ACTOR)
+    return _shown(session, found)
+
+
+def withdraw_application(session: Session, caller: Caller, application_id: UUID) -> Body:
+    """Withdraw for the candidate."""
+    found = applications.get(session, caller, application_id, for_update=True)
+    moves.withdraw(session, found, schemas, actor=ACTOR)
+    return _shown(session, found)
+
+
+def hire_application(session: Session, caller: Caller, application_id: UUID) -> Body:
+    """Hire the candidate."""
+    found = applications.get(session, caller, application_id, for_update=True)
+    moves.hire(session, found, schemas, actor=ACTOR)
+    return _shown(session, found)
+
+
+def download_attachment(
+    begin: Begin, caller: Caller, application_id: UUID, attachment_id: UUID
+) -> flask.Response:
+    """Hand out a file to be saved: nothing that a stranger sent is shown by a browser."""
+    with begin() as session:
+        found = attachments.get(session, caller, application_id, attachment_id)
+    content = files.get(found.key)
+    if content is None:
+        raise NotFound("The file is not there any more.")
+    response = flask.Response(content, content_type=found.content_type)
+    plain = found.filename.encode("ascii", "ignore").decode().replace("\\", "") or found.kind
+    response.headers["Content-Disposition"] = (
+        f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(found.filename, safe='')}"
+    )
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _shown(session: Session, application: Application) -> Body:
+    """Show an application with all that belongs to it."""
+    session.flush()
+    return schemas.detail(
+        application,
+        applications.answers(session, application),
+        attachments.of(session, application.id),
+        applications.history(session, application),
+    )
+
+
+def _is_blank(file: Any) -> bool:
+    """Say whether a file is none: what a browser sends where nothing was chosen."""
+    return not file.content and not file.filename
+
+
+def _fault(file: Any) -> str | None:
+    """Say what is wrong with a file, by its content."""
+    if len(file.content) > rules.LARGEST_FILE:
+        return "The file is larger than 10 MiB."
+    return None if cv.sniff(file.content) else cv.why_not(file.content)
+
+
+def _keep(caller: Caller, kind: str, file: Any) -> Body:
+    """Keep a file; return what is to be known of it."""
+    sniffed = cv.sniff(file.content)
+    assert sniffed is not None  # its faults were looked at
+    key = f"attachments/{caller.organisation_id}/{new_id()}"
+    files.put(key, file.content)
+    return {
+        "kind": kind,
+        "filename": rules.file_name(file.filename, f"{kind}.{sniffed}"),
+        "content_type": cv.MEDIA_TYPES[sniffed],
+        "size_bytes": len(file.content),
+        "key": key,
+    }

@@ -1,0 +1,94 @@
+"""How applications move, what they may hold, and when their candidates hear of it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from rules import answers as typed
+from rules.errors import Invalid
+from rules.moves import Move, take
+
+STATUSES = ("submitted", "knockout_failed", "on_hold", "withdrawn", "advanced", "rejected", "hired")
+UNDECIDED = {"submitted", "knockout_failed", "on_hold"}
+
+MOVES = {
+    "fail": Move({"submitted"}, "knockout_failed", event="application.knockout_failed"),
+    "advance": Move(UNDECIDED, "advanced", event="application.advanced"),
+    "reject": Move(UNDECIDED | {"advanced"}, "rejected", event="application.rejected"),
+    "hold": Move(set(STATUSES) - {"on_hold"}, "on_hold", event="application.held"),
+    "unhold": Move({"on_hold"}, "", event="application.unheld"),  # to wherever it was held from
+    "withdraw": Move(UNDECIDED | {"advanced"}, "withdrawn", event="application.withdrawn"),
+    "hire": Move({"advanced"}, "hired"),
+}
+
+# What a second time answers as the first did, without doing it again.
+REPEATED = {"reject": "rejected", "hold": "on_hold"}
+
+MEBIBYTE = 1 << 20
+LARGEST_FILE = 10 * MEBIBYTE
+LONGEST_NAME = 255
+
+# How long after a rejection its candidate is mailed; None: never.
+REJECTION_MAIL: dict[str, timedelta | None] = {
+    "immediate": timedelta(0),
+    "delayed": timedelta(hours=24),
+    "hidden": None,
+}
+
+
+def move(name: str, status: str, *, held_from: str | None = None) -> Move | None:
+    """Say how an application moves, or refuse; None where it is there already."""
+    if REPEATED.get(name) == status:
+        return None
+    found = take(MOVES, name, status)
+    if name == "unhold":
+        return Move(found.sources, held_from or "submitted", event=found.event)
+    return found
+
+
+def rejection_mail_at(visibility: str, now: datetime) -> datetime | None:
+    """Say when a rejected candidate is to be mailed."""
+    wait = REJECTION_MAIL[visibility]
+    return None if wait is None else now + wait
+
+
+def check_open(status: str) -> None:
+    """Refuse an application for a job that takes none."""
+    if status != "open":
+        raise Invalid("The job is not open; applications are taken for open jobs only.", status=status)
+
+
+def check(
+    answers: Mapping[str, Any],
+    fields: Sequence[typed.Field],
+    files: Mapping[str, str | None],
+    *,
+    cv_required: bool,
+    faults: Sequence[Mapping[str, str]] = (),
+) -> list[typed.Row]:
+    """Return the typed answers, or refuse with every fault of answers and files, and those found before.
+
+    `files` has what is wrong with each file that was sent: a sentence, or None.
+    """
+    found = [dict(fault) for fault in faults]
+    found += [{"pointer": f"/{name}", "message": fault} for name, fault in files.items() if fault]
+    if cv_required and "cv" not in files:
+        found.append({"pointer": "/cv", "message": "A CV is required."})
+    rows: list[typed.Row] = []
+    try:
+        rows = typed.check(answers, fields)
+    except Invalid as refusal:
+        found += refusal.details["fields"]
+    if found:
+        raise Invalid(fields=found)
+    return rows
+
+
+def file_name(given: str, otherwise: str) -> str:
+    """Return what a file is to be called: its own last name, without what no file name should hold."""
+    last = given.replace("\\", "/").rpartition("/")[2]
+    plain = "".join(char for char in last if char.isprintable() and char not in '"<>|:*?').strip(" .")
+    stem, dot, kind = plain.rpartition(".")
+    if not dot:
+        return plain[:LONGEST_NAME] or otherwise
+    return f"{stem[: LONGEST_NAME - 1 - len(kind)]}.{kind}"[:LONGEST_NAME] if stem else otherwise
