@@ -38,6 +38,7 @@ _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SUBJECT_FILLERS = re.compile(
     r"\b(?:degree|level|or (?:higher|above|equivalent|similar)|and above|minimum|at least|in|of|a|an|the)\b|[,()]"
 )
+_LEADING = re.compile(r"^(?:an? |the )?degree (?:in|of) ")
 # "Bachelor of Science" is a level; what it is in comes after.
 _GENERAL = re.compile(
     r"\b(?:bachelor|master|doctor)(?:'?s)? of"
@@ -64,9 +65,10 @@ def level(text: str) -> str | None:
 def subject(text: str) -> str:
     """Return what a degree is in: the text without the words for the level, folded."""
     folded = _plain(text)
-    if level(text):
-        for pattern in (_GENERAL, *_PATTERNS.values()):
-            folded = pattern.sub(" ", folded)
+    if level(text) is None:
+        return _LEADING.sub("", folded)
+    for pattern in (_GENERAL, *_PATTERNS.values()):
+        folded = pattern.sub(" ", folded)
     return " ".join(_SUBJECT_FILLERS.sub(" ", folded).replace("'s", " ").split())
 
 

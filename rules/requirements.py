@@ -1,5 +1,6 @@
 """What a job asks of an applicant: requirements in both forms they may come in, brought into one."""
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ def normalise(
     Those that say kind = must or should carry their category in `field`. With field_keys, a `field` has to be
     the key of an application field: its answer then counts beside the CV.
     """
-    plain = [_one(item, number) for number, item in enumerate(requirements)]
+    plain = _named([_one(item, number) for number, item in enumerate(requirements)])
     faults = [
         {"pointer": f"/requirements/{number}/{name}", "message": message}
         for number, (given, item) in enumerate(zip(requirements, plain, strict=True))
@@ -44,7 +45,7 @@ def _one(given: Mapping[str, Any], number: int) -> dict[str, Any]:
         "kind": kind,
         "importance": importance,
         "field": field,
-        "key": given.get("key") or _slug(label) or f"requirement-{number + 1}",
+        "key": given.get("key") or None,
         "label": label,
         "weight": _or(given.get("weight"), 1),
         "min_years": given.get("min_years"),
@@ -72,6 +73,19 @@ def _faults(
         item["values"] or item["label"] or item["field"]
     ):
         yield "values", "Nothing says what to look for: give values, a label or a field."
+
+
+def _named(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give a key, made of the label and taken by no other, to each requirement that came without."""
+    taken = {item["key"] for item in items if item["key"]}
+    for number, item in enumerate(items, 1):
+        if item["key"] is None:
+            stem = _slug(item["label"]) or f"requirement-{number}"
+            ends = (f"-{count}" for count in itertools.count(2))
+            keys = itertools.chain([stem], (stem[: MAX_KEY - len(end)] + end for end in ends))
+            item["key"] = next(key for key in keys if key not in taken)
+            taken.add(item["key"])
+    return items
 
 
 def _repeated(items: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, str]]:
