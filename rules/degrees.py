@@ -67,7 +67,7 @@ def subject(text: str) -> str:
     folded = _plain(text)
     if level(text) is None:
         return _LEADING.sub("", folded)
-    for pattern in (_GENERAL, *_PATTERNS.values()):
+    for pattern in (_GENERAL, *reversed(_PATTERNS.values())):
         folded = pattern.sub(" ", folded)
     return " ".join(_SUBJECT_FILLERS.sub(" ", folded).replace("'s", " ").split())
 
