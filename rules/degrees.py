@@ -23,7 +23,8 @@ _WRITTEN = {
     "master": """master | masters | master's | msc | m.sc | m.sc. | ma | m.a | m.a. | ms | m.s | m.s. | meng | m.eng
         | m.eng. | mtech | m.tech | mba | mphil | llm | diplom | diplom-informatiker | diplom-ingenieur | dipl.-ing
         | dipl.-ing. | dipl.-inf | magister | máster | maestría | mestrado | laurea magistrale | diplôme d'ingénieur
-        | postgraduate degree | магистр | магистратура | специалист | специалитет | μεταπτυχιακό
+        | postgraduate degree | civilingenjör | civilekonom | cand.mag. | doctorandus | ingeniero superior
+        | магистр | магистратура | специалист | специалитет | μεταπτυχιακό
         | 硕士 | 碩士 | 修士 | 석사
         | yüksek lisans | תואר שני | ماجستير""",
     "doctorate": """phd | ph.d | ph.d. | doctorate | doctoral | doctor of | dphil | d.phil | dr.-ing | dr.-ing.

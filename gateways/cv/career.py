@@ -27,7 +27,7 @@ _SCHOOLED = re.compile(_MARK)  # the University of Texas at Austin is one name
 _SPACES = re.compile(_MARK + r"|\s+|、|，")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
-_TITLE = words.pattern(words.of("career", "titles"))
+_TITLE = words.pattern(words.of("career", "titles"), compounds=True)
 _EMPLOYER = words.pattern(words.of("career", "employers"))
 _SCHOOL = words.pattern(words.of("career", "schools"))
 _LABELS = re.compile(

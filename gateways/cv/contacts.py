@@ -114,9 +114,11 @@ def phones(lines: Sequence[str], near: Sequence[str]) -> list[str]:
 
 
 def _matched(text: str, region: str | None) -> list[str]:
+    # A number that names its country is taken at its word; one that does not has to be in use there.
+    leniency = phonenumbers.Leniency.VALID if region else phonenumbers.Leniency.POSSIBLE
     return [
         phonenumbers.format_number(match.number, phonenumbers.PhoneNumberFormat.E164)
-        for match in phonenumbers.PhoneNumberMatcher(text, region, max_tries=200)
+        for match in phonenumbers.PhoneNumberMatcher(text, region, leniency, max_tries=200)
     ]
 
 

@@ -31,6 +31,8 @@ _DENSE_NAME = re.compile(
 # Letters in forms of their own: ligatures, Arabic by place in the word, full width, radicals for ideographs.
 _FORMS = re.compile(r"[\ufb00-\ufb06\ufb1d-\ufdff\ufe70-\ufefc\uff01-\uff5e\u2e80-\u2fd5]+")
 
+_MARKDOWN = re.compile(r"^\s*#{1,6}\s+|\*\*|__")
+
 
 def profile(text: Text, today: date) -> dict[str, Any]:
     """Read a profile from a CV's text; positions that go on end `today`."""
@@ -144,7 +146,8 @@ def _ascii(text: str) -> str:
 
 
 def _clean(line: str) -> str:
-    """Drop what cannot be kept or seen: controls, marks of direction, odd spaces; tabs stay."""
+    """Drop what cannot be kept or seen: controls, marks of direction, odd spaces, Markdown; tabs stay."""
+    line = _MARKDOWN.sub("", line).replace("` `", ", ").replace("`", "")
     kept = "".join(
         " " if unicodedata.category(char) == "Zs" else char
         for char in line

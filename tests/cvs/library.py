@@ -1,6 +1,6 @@
 """Every CV of the tests."""
 
-from tests.cvs import latin, more, scripts
+from tests.cvs import latin, more, scripts, unseen
 
 MAKERS = (
     latin.english_pdf,
@@ -27,4 +27,9 @@ MAKERS = (
     more.ukrainian_docx,
     more.plain_txt,
     more.academic_pdf,
+    unseen.dutch_docx,
+    unseen.right_sidebar_pdf,
+    unseen.markdown_txt,
+    unseen.swedish_pdf,
+    unseen.sales_pdf,
 )
