@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from rules import assessments as rules
 from rules import plans
 from rules.caller import Caller
-from rules.errors import CaseNotFound, NotFound
+from rules.errors import CaseNotFound, Invalid
 from rules.pages import Page
 from schemas import assessments as schemas
 from schemas import results as result_schemas
@@ -128,7 +128,7 @@ def list_results(session: Session, caller: Caller, slug: str, **query: Any) -> P
 
 def _check_team(body: Body) -> None:
     if body.get("team_id") is not None:
-        raise NotFound("There is no such squad.")
+        raise Invalid.at("/team_id", "There is no such squad.")
 
 
 def _check_room(session: Session, caller: Caller) -> None:
