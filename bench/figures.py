@@ -1,0 +1,161 @@
+"""What all benches share: figures against targets, how they are written, a place to measure in."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from app import embedded, wiring
+from app.settings import ROOT, Settings
+from store import migrate
+
+CACHE = ROOT / ".cache"
+# Servers that are measured have the first core for themselves; load, PostgreSQL and Redis share the last one.
+CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+SERVER, LOAD = {CORES[0]} if CORES else set(), {CORES[-1]} if CORES else set()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure; `target` is None where a figure only informs."""
+
+    name: str
+    value: float
+    unit: str
+    target: str | None = None
+    met: bool | None = None
+
+
+def at_most(name: str, value: float, unit: str, limit: float) -> Figure:
+    return Figure(name, round(value, 3), unit, f"<= {limit:g}", value <= limit)
+
+
+def at_least(name: str, value: float, unit: str, limit: float) -> Figure:
+    return Figure(name, round(value, 3), unit, f">= {limit:g}", value >= limit)
+
+
+def plain(name: str, value: float, unit: str) -> Figure:
+    return Figure(name, round(value, 3), unit)
+
+
+def main(measure: Callable[[bool], list[Figure]], description: str | None) -> None:
+    """Run one bench from the command line."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
+    given = parser.parse_args()
+    figures = measure(given.quick)
+    show(figures)
+    if given.json:
+        given.json.write_text(json.dumps([asdict(one) for one in figures], indent=1) + "\n")
+
+
+def show(figures: list[Figure]) -> None:
+    """Print figures as a table."""
+    width = max(len(one.name) for one in figures)
+    for one in figures:
+        verdict = {True: "met", False: "MISSED", None: ""}[one.met]
+        print(f"{one.name:{width}} {one.value:>12,.10g} {one.unit:10} {one.target or '':>10} {verdict}")
+    sys.stdout.flush()
+
+
+@contextmanager
+def place(**changes: object) -> Iterator[Settings]:
+    """Give an empty database and Redis: those of DATABASE_URL and REDIS_URL, or servers of their own.
+
+    Everything started from here on runs on the load's core; `on_server_core` moves what is measured.
+    """
+    with ExitStack() as stack:
+        pin(0, LOAD)
+        given = {"postgres": os.environ.get("DATABASE_URL"), "redis": os.environ.get("REDIS_URL")}
+        missing = tuple(name for name, url in given.items() if not url)
+        if missing:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hiring-bench-")))
+            given |= stack.enter_context(embedded.use(folder, missing, durable=True))
+        migrate.upgrade(str(given["postgres"]))
+        settings = Settings(
+            database_url=str(given["postgres"]),
+            redis_url=str(given["redis"]),
+            base_url="http://127.0.0.1",
+            mail_dir=Path(tempfile.gettempdir()),
+            secret_key="bench",
+            webhook_allow_private=True,
+            log_level="WARNING",
+            **changes,  # type: ignore[arg-type]
+        )
+        wiring.configure(settings)
+        yield settings
+
+
+def pin(pid: int, cores: set[int]) -> None:
+    """Keep a process, and what it starts, on some cores; where the system cannot, leave it."""
+    if len(CORES) > 1:
+        os.sched_setaffinity(pid, cores)
+
+
+def start(command: list[str], settings: Settings, *, cwd: Path = ROOT, **environ: str) -> subprocess.Popen[bytes]:
+    """Start a server on the server's core, its output away."""
+    given = {
+        "PYTHONPATH": str(ROOT),
+        "DATABASE_URL": settings.database_url,
+        "REDIS_URL": settings.redis_url,
+        "BASE_URL": settings.base_url,
+        "SECRET_KEY": settings.secret_key,
+        "MAIL_DIR": str(settings.mail_dir),
+        "WEBHOOK_ALLOW_PRIVATE": "1",
+    }
+    log = (CACHE / "bench.log").open("ab")
+    process = subprocess.Popen(
+        command, cwd=cwd, env=os.environ | given | environ, stdout=log, stderr=log, start_new_session=True
+    )
+    pin(process.pid, SERVER)
+    return process
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Stop a process of ours and wait for it."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process and its children."""
+    total = 0.0
+    for one in family(pid):
+        try:
+            parts = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
+def family(pid: int) -> list[int]:
+    """Return a process and all below it."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    try:
+        below = [int(one) for one in children.read_text().split()]
+    except OSError:
+        below = []
+    return [pid, *(found for child in below for found in family(child))]
+
+
+def wait_until(ready: Callable[[], bool], *, seconds: float, what: str) -> float:
+    """Wait for something; return how long it took."""
+    began = time.monotonic()
+    while not ready():
+        if time.monotonic() - began > seconds:
+            raise SystemExit(f"{what} took more than {seconds:g} s; see {CACHE / 'bench.log'}.")
+        time.sleep(0.005)
+    return time.monotonic() - began
