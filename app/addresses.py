@@ -23,6 +23,7 @@ def _plain(network: Network) -> Network:
     return ipaddress.ip_network(f"{mapped}/{network.prefixlen - _MAPPED}")
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> Address | None:
     """Read an address, with a port or without; an IPv4 address written as IPv6 is the IPv4 address it means."""
     text = text.strip()

@@ -97,14 +97,8 @@ class Operation:
             plans.require(caller.plan_name, self.feature)
         with store.reading() if self.reads else store.transaction() as means:
             if key is None or caller is None or isinstance(means, Reading):
-                answer = self._produce(means, request, caller, given)
-            else:
-                answer = self._once(means, request, caller, key, given)
-        if isinstance(answer, flask.Response):
-            answer.headers.extend(request.headers)
-        else:
-            answer.headers |= request.headers
-        return answer
+                return self._produce(means, request, caller, given)
+            return self._once(means, request, caller, key, given)
 
     def _produce(
         self,

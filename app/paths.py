@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 
 from app import addresses, context, measures
 from rules.errors import MethodNotAllowed, NotFound
@@ -57,13 +57,15 @@ class Entrance:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).update(
-                    {
-                        "X-Request-Id": request.id,
-                        "Access-Control-Allow-Origin": self.origin,
-                        **request.headers,
-                    }
-                )
+                ours = {
+                    "x-request-id": request.id,
+                    "access-control-allow-origin": self.origin,
+                    **request.headers,
+                }
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *((name.lower().encode(), value.encode()) for name, value in ours.items()),
+                ]
             await send(message)
 
         try:

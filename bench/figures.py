@@ -100,7 +100,9 @@ def pin(pid: int, cores: set[int]) -> None:
         os.sched_setaffinity(pid, cores)
 
 
-def start(command: list[str], settings: Settings, *, cwd: Path = ROOT, **environ: str) -> subprocess.Popen[bytes]:
+def start(
+    command: list[str], settings: Settings, *, cwd: Path = ROOT, **environ: str
+) -> subprocess.Popen[bytes]:
     """Start a server on the server's core, its output away."""
     given = {
         "PYTHONPATH": str(ROOT),

@@ -21,7 +21,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 import store
-from app.settings import ROOT, Settings
+from app.settings import Settings
 from bench import figures
 from bench.figures import Figure
 from rules.caller import Caller
@@ -33,14 +33,19 @@ PEERS = Path(__file__).parent / "peers"
 PREFIX = "/api/v1/public"
 CONNECTIONS, INVITED = 16, 2_000
 PLANS = json.dumps({"enterprise": {"reads": 2**31 - 1, "writes": 2**31 - 1}})
-UVICORN = "-m uvicorn {app}:app --port {port} --loop uvloop --http httptools --no-access-log --log-level warning"
+UVICORN = (
+    "-m uvicorn {app}:app --port {port} --loop uvloop --http httptools --no-access-log --log-level warning"
+)
 # Name: environment (and its requirements), and how it is started there.
 SIDES = {
     "floor": ("fastapi", UVICORN.replace("{app}", "floor")),
     "fastapi_async": ("fastapi", UVICORN.replace("{app}", "fastapi_async")),
     "litestar": ("litestar", UVICORN.replace("{app}", "litestar_async")),
     "fastapi_orm": ("fastapi", UVICORN.replace("{app}", "fastapi_orm")),
-    "django_rest": ("django", "-m gunicorn drf:app -b 127.0.0.1:{port} -w 1 --threads 8 --keep-alive 60 --log-level error"),
+    "django_rest": (
+        "django",
+        "-m gunicorn drf:app -b 127.0.0.1:{port} -w 1 --threads 8 --keep-alive 60 --log-level error",
+    ),
 }
 OURS = "hiring"
 KINDS = {
@@ -97,7 +102,11 @@ def measure(quick: bool) -> list[Figure]:
         raise SystemExit("This bench needs wrk: `apt-get install wrk`, `brew install wrk`.")
     rounds, seconds = (3, 1) if quick else (5, 3)
     interpreters = {name: environment(name) for name in {of for of, _ in SIDES.values()}}
-    with figures.place(plans=PLANS) as settings, tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+    with (
+        figures.place(plans=PLANS) as settings,
+        tempfile.TemporaryDirectory() as folder,
+        ExitStack() as stack,
+    ):
         key = prepare()
         statements = Path(folder) / "statements.json"
         statements.write_text(json.dumps({"sql": SQL, "lua": limits._LUA}))
@@ -225,7 +234,12 @@ def ask(side: Side, path: str, key: str, body: object = None) -> tuple[dict[str,
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:
                 headers = {name.lower() for name in answer.headers}
-                return json.load(answer), headers & {"x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
+                return json.load(answer), headers & {
+                    "x-request-id",
+                    "x-ratelimit-limit",
+                    "x-ratelimit-remaining",
+                    "x-ratelimit-reset",
+                }
         except urllib.error.HTTPError as fault:
             raise SystemExit(f"{path}: {fault.code} {fault.read().decode()[:500]}") from fault
         except OSError:
@@ -236,7 +250,15 @@ def ask(side: Side, path: str, key: str, body: object = None) -> tuple[dict[str,
 
 def load(side: Side, kind: str, key: str, seconds: float, folder: Path) -> Round:
     """Load one side with one kind of request."""
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "--latency", "-H", f"Authorization: Bearer {key}"]
+    command = [
+        "wrk",
+        "-t1",
+        f"-c{CONNECTIONS}",
+        f"-d{seconds:g}s",
+        "--latency",
+        "-H",
+        f"Authorization: Bearer {key}",
+    ]
     if kind == "post":
         script = folder / "post.lua"
         script.write_text(LUA.format(base=time.monotonic_ns()))
@@ -253,7 +275,12 @@ def load(side: Side, kind: str, key: str, seconds: float, folder: Path) -> Round
             raise SystemExit(1)
     count = int(found(r"(\d+) requests in", said))
     rate = float(found(r"Requests/sec:\s+(\S+)", said))
-    return Round(rate, milliseconds(found(r"\n\s+50%\s+(\S+)", said)), milliseconds(found(r"\n\s+99%\s+(\S+)", said)), used / count * 1e6)
+    return Round(
+        rate,
+        milliseconds(found(r"\n\s+50%\s+(\S+)", said)),
+        milliseconds(found(r"\n\s+99%\s+(\S+)", said)),
+        used / count * 1e6,
+    )
 
 
 def found(pattern: str, text: str) -> str:
@@ -271,7 +298,9 @@ def conclude(sides: dict[str, Side]) -> list[Figure]:
     """Turn rounds into figures: ratios are medians over rounds, each against its neighbour in the same round."""
     ours = sides[OURS]
     made = [
-        figures.at_least(f"{kind}: requests/s as a multiple of {peer}", ratio(ours, sides[peer], kind), "x", least)
+        figures.at_least(
+            f"{kind}: requests/s as a multiple of {peer}", ratio(ours, sides[peer], kind), "x", least
+        )
         for kind, peer, least in RATIOS
     ]
     made += [

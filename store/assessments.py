@@ -39,6 +39,7 @@ class Assessment(Base, Owned, Updated):
     __table_args__ = (
         UniqueConstraint("organisation_id", "livemode", "slug"),
         Index("ix_assessments_owner", "organisation_id", "livemode", "id"),
+        Index("ix_assessments_owner_updated_at", "organisation_id", "livemode", "updated_at"),
         Index("ix_assessments_status", "organisation_id", "livemode", "status", "id"),
     )
 
@@ -144,6 +145,7 @@ _LIST = pages.Listing(
         "nothing": false(),
         "updated_after": Assessment.updated_at > bindparam("updated_after"),
     },
+    skewed={"search", "team_id", "updated_after"},
 )
 
 

@@ -36,6 +36,7 @@ class Invitation(Base, Owned, Updated):
         ),
         Index("ix_invitations_owner", "organisation_id", "livemode", "id"),
         Index("ix_invitations_owner_status", "organisation_id", "livemode", "status", "id"),
+        Index("ix_invitations_owner_updated_at", "organisation_id", "livemode", "updated_at"),
         Index("ix_invitations_owner_email", "organisation_id", "livemode", "email_key", "id"),
         Index("ix_invitations_owner_external_id", "organisation_id", "livemode", "external_id", "id"),
         Index("ix_invitations_assessment", "assessment_id", "id"),
@@ -97,6 +98,7 @@ _LIST = pages.Listing(
         "tag": Invitation.tags.contains(bindparam("tag")),
         "updated_after": Invitation.updated_at > bindparam("updated_after"),
     },
+    skewed={"tag", "updated_after"},
 )
 
 

@@ -3,12 +3,13 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import UUID
 
+import orjson
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -71,7 +72,8 @@ def page(
 class Listing:
     """A list that is prepared once for each set of filters it is asked with, and shows columns instead of entities.
 
-    `filters` are conditions by name, each with a parameter of that name; `keys` as for `page`.
+    `filters` are conditions by name, each with a parameter of that name; `keys` as for `page`. For those in `skewed`
+    one value may keep most rows and another hardly any, so such a page is planned for the values it is asked with.
     """
 
     def __init__(
@@ -79,9 +81,11 @@ class Listing:
         rows: Select[Any],
         *keys: Column,
         filters: Mapping[str, ColumnElement[bool]],
+        skewed: Set[str] = frozenset(),
         descending: bool = True,
     ) -> None:
         self.rows, self.keys, self.filters, self.descending = rows, keys, filters, descending
+        self.skewed = skewed
         self.prepared: dict[tuple[Any, ...], Prepared] = {}
 
     def page(
@@ -116,7 +120,8 @@ class Listing:
         return statement.order_by(*order).limit(bindparam("rows", type_=Integer()))
 
     def _prepare(self, names: Sequence[str], after: bool, falling: bool) -> Prepared:  # noqa: FBT001
-        return Prepared(self.statement(names, after=after, falling=falling))
+        statement = self.statement(names, after=after, falling=falling)
+        return Prepared(statement, planned_by_values=not self.skewed.isdisjoint(names))
 
 
 def cut(
@@ -138,8 +143,8 @@ def encode(row: Any, keys: Sequence[Column], *, backwards: bool) -> str:
     """Make the cursor that stands right after (or before) a row."""
     values = [getattr(row, key.key) for key in keys]
     written = [value if isinstance(value, int) else str(value) for value in values]
-    text = json.dumps(["p" if backwards else "n", *written], separators=(",", ":"))
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    text = orjson.dumps(["p" if backwards else "n", *written])
+    return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
 def decode(cursor: str, keys: Sequence[Column]) -> tuple[bool, list[Any]]:

@@ -28,7 +28,9 @@ class Prepared:
     last. The parameters `organisation_id` and `livemode` are the caller's. Works in a transaction and in a reading.
     """
 
-    def __init__(self, statement: Executable) -> None:
+    def __init__(self, statement: Executable, *, planned_by_values: bool = False) -> None:
+        # PostgreSQL plans a prepared statement once for all values; where the best plan depends on them, each time.
+        self.prepare = False if planned_by_values else None
         compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
         self.text = str(compiled)
         self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
@@ -52,7 +54,8 @@ class Prepared:
         if caller is not None:
             values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
         cursor = _connection(means).cursor(row_factory=self._rows)
-        return cursor.execute(self.text, {**self.fixed, **values} if self.fixed else values)
+        values = {**self.fixed, **values} if self.fixed else values
+        return cursor.execute(self.text, values, prepare=self.prepare)
 
     def _rows(self, cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Any]:
         if self.shape is None:

@@ -266,5 +266,4 @@ urlpatterns = [
 ]
 
 
-
 app = get_wsgi_application()

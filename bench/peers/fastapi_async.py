@@ -50,7 +50,9 @@ def answer(body: dict, headers: dict, status: int = 200) -> Response:
 @app.exception_handler(work.Refused)
 async def refuse(_request: Request, refused: work.Refused) -> Response:
     request_id = work.request_id()
-    return Response(refused.body(request_id), refused.status, {"X-Request-Id": request_id}, "application/json")
+    return Response(
+        refused.body(request_id), refused.status, {"X-Request-Id": request_id}, "application/json"
+    )
 
 
 @app.get(work.PREFIX + "/assessments/{slug}/")

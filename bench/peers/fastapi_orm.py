@@ -66,7 +66,9 @@ def answer(body: dict, headers: dict, status: int = 200) -> Response:
 @app.exception_handler(work.Refused)
 def refuse(_request: Request, refused: work.Refused) -> Response:
     request_id = work.request_id()
-    return Response(refused.body(request_id), refused.status, {"X-Request-Id": request_id}, "application/json")
+    return Response(
+        refused.body(request_id), refused.status, {"X-Request-Id": request_id}, "application/json"
+    )
 
 
 def used(session: Session, caller) -> int:
@@ -163,7 +165,12 @@ def create_invitation(
     data = work.event_data(made, assessment.slug, assessment.title)
     session.add(
         Event(
-            id=uuid.uuid4(), created_at=moment, sequence=sequence, type="invitation.created", data=data, **owner
+            id=uuid.uuid4(),
+            created_at=moment,
+            sequence=sequence,
+            type="invitation.created",
+            data=data,
+            **owner,
         )
     )
     session.flush()

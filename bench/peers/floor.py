@@ -46,7 +46,9 @@ def read_body(body: bytes) -> dict:
 
 async def serve(scope, receive, headers: dict) -> tuple[int, dict]:
     path, method = scope["path"], scope["method"]
-    authorization = next((value.decode() for name, value in scope["headers"] if name == b"authorization"), None)
+    authorization = next(
+        (value.decode() for name, value in scope["headers"] if name == b"authorization"), None
+    )
     if method == "GET" and path == INVITES:
         caller, standing = await raw.admit(authorization, "invitations:read", reads=True)
         headers |= standing

@@ -25,7 +25,9 @@ class InvitationCreate(msgspec.Struct, forbid_unknown_fields=True):
     tags: list[Tag] = []
 
 
-async def admitted(request: Request, ) -> Any:
+async def admitted(
+    request: Request,
+) -> Any:
     scope, reads = request.route_handler.opt["scope"], request.method == "GET"
     return await raw.admit(request.headers.get("authorization"), scope, reads=reads)
 

@@ -10,7 +10,12 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 
 class Base(DeclarativeBase):
-    type_annotation_map = {datetime: DateTime(timezone=True), str: Text(), list[str]: ARRAY(Text()), Any: JSONB()}
+    type_annotation_map = {  # noqa: RUF012
+        datetime: DateTime(timezone=True),
+        str: Text(),
+        list[str]: ARRAY(Text()),
+        Any: JSONB(),
+    }
 
 
 class Organisation(Base):

@@ -19,9 +19,7 @@ from pathlib import Path
 import email_validator
 import orjson
 
-DATABASE_URL, REDIS_URL, BASE_URL = (
-    os.environ[name] for name in ("DATABASE_URL", "REDIS_URL", "BASE_URL")
-)
+DATABASE_URL, REDIS_URL, BASE_URL = (os.environ[name] for name in ("DATABASE_URL", "REDIS_URL", "BASE_URL"))
 GIVEN = json.loads(Path(os.environ["BENCH_STATEMENTS"]).read_text())
 SQL, LUA = GIVEN["sql"], GIVEN["lua"]
 PREFIX = "/api/v1/public"
@@ -244,7 +242,7 @@ def event_data(one, slug: str, title: str) -> dict:
 
 @functools.cache
 def _named(names: tuple[str, ...]):
-    return collections.namedtuple("row", names)._make  # noqa: PYI024
+    return collections.namedtuple("row", names)._make
 
 
 def named(names: list[str]):
