@@ -6,8 +6,8 @@ writes to the two tables wait meanwhile, about a second for each million rows.
 
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 
