@@ -30,6 +30,8 @@ WORDS = {
     "0": False,
 }
 
+HINTS = 10  # unknown keys for which the nearest known one is looked for
+
 NOT_TEXT = "Must be a text."
 
 
@@ -51,7 +53,8 @@ def check(answers: Mapping[str, Any], fields: Sequence[Field]) -> list[Row]:
         except _Fault as fault:
             faults.append({"pointer": pointer(field["key"]), "message": str(fault)})
     known = [field["key"] for field in asked]
-    faults += [_unknown(key, known) for key in answers if key not in known]
+    strangers = [key for key in answers if key not in known]
+    faults += [_unknown(key, known if number < HINTS else ()) for number, key in enumerate(strangers)]
     if faults:
         raise Invalid(fields=faults)
     return rows
@@ -99,7 +102,7 @@ def option_values(field: Field) -> list[str]:
 
 
 def _unknown(key: str, known: Sequence[str]) -> dict[str, str]:
-    near = difflib.get_close_matches(key, known, n=1)
+    near = difflib.get_close_matches(key[:80], known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "."
     return {"pointer": pointer(key), "message": f"The job asks no such question{hint}"}
 

@@ -1,6 +1,7 @@
 """Degrees: which level a text names, in the languages CVs come in, and what subject is left of it."""
 
 import re
+from functools import lru_cache
 
 from rules.grading import fold
 
@@ -57,12 +58,14 @@ def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
 _PATTERNS = {name: _pattern(names) for name, names in NAMES.items()}
 
 
+@lru_cache(maxsize=4096)
 def level(text: str) -> str | None:
     """Return the highest level that a text names; None if it names none."""
     folded = _plain(text)
     return next((name for name in reversed(LEVELS) if _PATTERNS[name].search(folded)), None)
 
 
+@lru_cache(maxsize=4096)
 def subject(text: str) -> str:
     """Return what a degree is in: the text without the words for the level, folded."""
     folded = _plain(text)

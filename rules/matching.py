@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from rules import answers as typed
@@ -66,7 +67,9 @@ class Sources:
             return []
         if isinstance(given, bool):
             return ["yes" if given else "no"]
-        return given if isinstance(given, list) else [str(given)]
+        if isinstance(given, Decimal):
+            return [format(given.normalize(), "f")]
+        return given if isinstance(given, list) else [given]
 
 
 def skills(values: Iterable[str], field: str | None, sources: Sources) -> list[Hit]:
@@ -115,14 +118,14 @@ def years_hit(count: int, value: str = "") -> Hit:
 
 def education(values: Iterable[str], field: str | None, sources: Sources) -> list[Hit]:
     """Find degrees: the level reached and, where a subject is named, the subject."""
-    places = [
-        ("cv", _degree_text(item), item.get("level")) for item in sources.profile.get("education") or []
-    ]
-    places += [("answers", text, degrees.level(text)) for text in sources.answer(field)]
+    earned = sources.profile.get("education") or []
+    held = [("cv", _degree_text(item), item.get("level")) for item in earned]
+    held += [("answers", text, degrees.level(text)) for text in sources.answer(field)]
+    places = [(source, text, fold(text), level) for source, text, level in held]
     found = []
     for value in values:
-        hits = [Hit(share, source, _short(text), value) for source, text, level in places
-                if (share := _degree_share(value, text, level))]  # fmt: skip
+        hits = [Hit(share, source, _short(text), value) for source, text, folded, level in places
+                if (share := _degree_share(value, folded, level))]  # fmt: skip
         if hits:
             found.append(max(hits, key=lambda hit: hit.share))
     return found
@@ -182,9 +185,10 @@ def _title_share(value: str, title: str) -> Fraction:
     return HALF if plain and plain <= held else Fraction(0)
 
 
-def _title_words(title: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def _title_words(title: str) -> frozenset[str]:
     words = re.findall(r"[^\W_]+[+#]*", fold(title))
-    return {SAME.get(word, RANKS.get(word, word)) for word in words} - FILLERS
+    return frozenset({SAME.get(word, RANKS.get(word, word)) for word in words} - FILLERS)
 
 
 def _degree_text(item: Mapping[str, Any]) -> str:
@@ -193,9 +197,9 @@ def _degree_text(item: Mapping[str, Any]) -> str:
     )
 
 
-def _degree_share(value: str, text: str, held: str | None) -> Fraction:
+def _degree_share(value: str, folded: str, held: str | None) -> Fraction:
     wanted, subject = degrees.level(value), degrees.subject(value)
-    named = bool(subject) and _says(fold(text), subject)
+    named = bool(subject) and _says(folded, subject)
     if wanted is None:
         return ALL if named else Fraction(0)
     if not degrees.reaches(held, wanted):
@@ -216,7 +220,12 @@ def _same(text: str, value: str) -> bool:
 def _says(folded: str, phrase: str) -> bool:
     """Say whether a folded text holds a phrase as whole words."""
     wanted = fold(phrase)
-    return bool(wanted) and re.search(rf"(?<!\w){re.escape(wanted)}(?![\w+#])", folded) is not None
+    # The plain search first: most phrases are nowhere, and it finds that out much faster.
+    return (
+        bool(wanted)
+        and wanted in folded
+        and re.search(rf"(?<!\w){re.escape(wanted)}(?![\w+#])", folded) is not None
+    )
 
 
 def _short(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 _FILE = Path(__file__).with_name("skills.txt")
@@ -63,6 +63,7 @@ class Found:
     end: int
 
 
+@lru_cache(maxsize=8192)
 def canonical(name: str) -> str | None:
     """Return the vocabulary's name for a skill given by name or alias; None if it has none."""
     entry = _vocabulary().get(_key(name))

@@ -158,3 +158,9 @@ def test_rows_come_in_the_order_of_the_fields():
 def test_whatever_is_sent_is_kept_or_refused(kind, given):
     with contextlib.suppress(Invalid):
         assert all(value(row) is not None for row in check({"q": given}, [field(kind)]))
+
+
+def test_only_some_of_many_unknown_keys_get_a_hint():
+    found = faults({f"name{number}": 1 for number in range(50)}, [field("short_text", "name")])
+    assert len(found) == 50
+    assert sum("did you mean" in message for message in found.values()) == 10

@@ -314,3 +314,8 @@ def test_the_order_of_requirements_changes_nothing(requirements, random):
 def test_a_richer_cv_never_scores_less(requirements, learnt):
     richer = PROFILE | {"skills": [*PROFILE["skills"], *learnt]}
     assert measure(requirements, richer).score >= measure(requirements).score
+
+
+def test_a_number_in_evidence_is_written_as_people_write_it():
+    (evidence,) = measure([must("custom", "4", field="years")], answers={"years": "4.000"}).evidence
+    assert evidence.found == [{"source": "answers", "text": "4", "for": "4"}]
