@@ -179,6 +179,14 @@ def test_something_that_speaks_no_http_is_an_outcome():
         "https://127.1/",
         "https://[::1]/",
         "https://[::ffff:127.0.0.1]/",
+        "https://[::ffff:7f00:1]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://[64:ff9b::10.0.0.1]/",
+        "https://[::127.0.0.1]/",
+        "https://[2002:7f00:1::]/",
+        "https://017700000001/",
+        "https://0x7F.0.0.0x1/",
+        "https://169.254.43518/",
         "https://localhost/",
         "https://0/",
     ],
@@ -195,6 +203,34 @@ def test_one_private_address_among_public_ones_refuses_the_name(resolving):
     webhooks.configure(allow_private=False)
     resolving(**{"mixed.example": ["93.184.215.14", "10.0.0.1"]})
     assert "private" in webhooks.objection("https://mixed.example/")
+
+
+def test_a_name_that_leads_elsewhere_at_the_attempt_is_not_connected_to(monkeypatch, receiver):
+    port = int(receiver.url.split(":")[2].split("/")[0])
+    answers = iter([["93.184.215.14"], ["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::ffff:127.0.0.1"]])
+    monkeypatch.setattr(addresses, "_look_up", lambda host, port: next(answers))
+    webhooks.configure(allow_private=False)
+    url = f"https://rebinding.example:{port}/"
+    assert webhooks.objection(url) is None
+    for reason in ("loopback", "loopback", "IPv4-mapped"):
+        outcome = webhooks.post(url, BODY, {})
+        assert outcome.status_code is None
+        assert reason in outcome.error
+    assert receiver.requests == []
+
+
+def test_the_address_that_was_checked_is_the_one_connected_to(monkeypatch, receiver):
+    """There is no second look-up in which a name could lead elsewhere."""
+    port = int(receiver.url.split(":")[2].split("/")[0])
+    asked = []
+
+    def look_up(host, port):
+        asked.append(host)
+        return ["127.0.0.1"] if len(asked) == 1 else ["192.0.2.1"]
+
+    monkeypatch.setattr(addresses, "_look_up", look_up)
+    assert webhooks.post(f"http://once.example:{port}/", BODY, {}).status_code == 200
+    assert asked == ["once.example"]
 
 
 def test_a_name_that_does_not_resolve_just_now_may_be_registered(resolving):

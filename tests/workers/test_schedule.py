@@ -3,6 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from prometheus_client import REGISTRY
 from sqlalchemy import func, select, text
 
 import store
@@ -170,3 +171,112 @@ def test_the_schedule_wakes_for_what_is_due_next(tenant):
     (kind,) = (kind for kind in schedule.KINDS if kind.name == "invitations")
     moment = schedule.turn(kind, threading.Event())
     assert now() < moment <= now() + timedelta(days=7)
+
+
+def test_a_stop_of_days_is_caught_up_in_the_order_in_which_it_became_due(tenant, monkeypatch):
+    monkeypatch.setattr(schedule, "BATCH", 2)
+    slug = tenant.live.assessment()["slug"]
+    tokens = [tenant.live.invitation(slug)["invite_token"] for _ in range(7)]
+    days = [3, 6, 1, 5, 2, 7, 4]
+    with store.transaction() as session:
+        for token, day in zip(tokens, days, strict=True):
+            session.execute(
+                text(
+                    "UPDATE invitations SET expires_at = now() - make_interval(days => :day) WHERE token = :token"
+                ),
+                {"day": day, "token": token},
+            )
+    with store.transaction() as session:
+        assert schedule.lags(session)["invitations"] > 6.9 * 86_400
+    schedules({"invitations"}, count=1)
+    expired = [one["data"]["invite_token"] for one in told(tenant, "invitation.expired")]
+    assert expired == [token for _, token in sorted(zip(days, tokens, strict=True), reverse=True)]
+    with store.transaction() as session:
+        assert schedule.lags(session)["invitations"] == 0
+
+
+def test_several_schedules_at_once_catch_up_a_backlog_each_row_once(tenant, monkeypatch):
+    monkeypatch.setattr(schedule, "BATCH", 3)
+    slug = tenant.live.assessment()["slug"]
+    tokens = {tenant.live.invitation(slug)["invite_token"] for _ in range(30)}
+    with store.transaction() as session:
+        session.execute(
+            text("UPDATE invitations SET expires_at = now() - interval '2 days' WHERE token = ANY (:tokens)"),
+            {"tokens": list(tokens)},
+        )
+    while True:  # a schedule that finds all that is due in others' hands looks again a second later
+        schedules({"invitations"}, count=4)
+        with store.transaction() as session:
+            if not schedule.lags(session)["invitations"]:
+                break
+    expired = []
+    after = 0
+    while page := tenant.live.get("/events/", params={"type": "invitation.expired", "after": after}).json()[
+        "results"
+    ]:
+        expired += [one["data"]["invite_token"] for one in page]
+        after = page[-1]["sequence"]
+    assert len(expired) == 30
+    assert set(expired) == tokens
+
+
+def test_retention_goes_in_batches_and_never_in_one_sweep(kept, caller, monkeypatch):
+    monkeypatch.setattr(schedule, "BATCH", 10)
+    id, _ = new_endpoint(caller, "https://example.com/batches")
+    happen(caller, *["job.created"] * 35)
+    with store.transaction() as session:
+        while fanout.fan_out(session, limit=100)[0]:
+            pass
+    for table in ("events", "deliveries"):
+        age(table, 31)
+    sizes = []
+    real = retention.delete_deliveries
+
+    def counted(session, limit):
+        sizes.append(real(session, limit))
+        return sizes[-1]
+
+    monkeypatch.setattr(retention, "delete_deliveries", counted)
+    turn()
+    assert max(sizes) == 10
+    assert sum(sizes) >= 35
+    assert deliveries_of(id) == []
+
+
+def test_what_is_done_and_what_fails_is_counted(wired):
+    def value(name, kind):
+        return REGISTRY.get_sample_value(name, {"kind": kind}) or 0.0
+
+    left = [2]
+
+    def run_batch(session):
+        left[0] -= 1
+        return 7
+
+    def fail(session):
+        raise ValueError
+
+    schedule.turn(Kind("counted", lambda session: now() if left[0] else None, run_batch), threading.Event())
+    schedule.turn(Kind("failing", lambda session: now(), fail), threading.Event())
+    assert value("hiring_schedule_done_total", "counted") == 14
+    assert value("hiring_schedule_faults_total", "failing") == 1
+
+
+def test_the_schedule_sleeps_until_what_is_due_next_and_no_longer(wired):
+    due = now() + timedelta(milliseconds=200)
+    stopping, done = threading.Event(), []
+
+    def run_batch(session):
+        done.append(now())
+        stopping.set()
+        return 1
+
+    looks = []
+
+    def next_due(session):
+        looks.append(1)
+        return due
+
+    schedule.run(stopping, (Kind("soon", next_due, run_batch),))
+    assert done[0] >= due
+    assert len(looks) <= 3  # it did not poll until then

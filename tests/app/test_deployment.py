@@ -1,0 +1,69 @@
+"""Two of each process on shared servers, as on several machines: half of them fall, and nobody notices."""
+
+from contextlib import ExitStack
+from typing import Any
+
+import httpx
+
+import store
+from app.settings import Settings
+from store import keys, organisations
+from tests import receiver as receivers
+from tests.hooks import deliveries_of, wait_until, wired
+from tests.shared import free_port, process
+
+__all__ = ["wired"]
+
+API = "/api/v1/public"
+
+
+def test_two_web_and_two_workers_lose_half_of_themselves_and_nothing_else(wired: Settings) -> None:
+    with store.transaction() as session:
+        organisation = organisations.create(session, name="Deployed", plan="enterprise")
+        _, key = keys.create(session, organisation=organisation, name="live", livemode=True)
+    ports = [free_port(), free_port()]
+    with ExitStack() as stack:
+        webs = [
+            stack.enter_context(process(wired, "web", "--port", str(port), ready="startup complete"))
+            for port in ports
+        ]
+        workers = [
+            stack.enter_context(process(wired, "work", ready="The worker is ready.")) for _ in range(2)
+        ]
+        receiver = stack.enter_context(receivers.running())
+        client = stack.enter_context(
+            httpx.Client(headers={"Authorization": f"Bearer {key}"}, timeout=30, trust_env=False)
+        )
+
+        def call(port: int, method: str, path: str, body: Any = None) -> Any:
+            answer = client.request(method, f"http://127.0.0.1:{port}{path}", json=body)
+            assert answer.is_success, answer.text
+            return answer.json()
+
+        first, second = ports
+        hook = call(first, "POST", f"{API}/webhooks/create/", {"url": receiver.url, "events": ["*"]})
+        call(second, "POST", f"{API}/webhooks/{hook['id']}/test/")
+        receiver.clear()
+        slug = call(first, "POST", f"{API}/assessments/create/", {"title": "Shared"})["slug"]
+        call(second, "PATCH", f"{API}/assessments/{slug}/update/", {"status": "active"})
+
+        def invite(port: int, numbers: range) -> None:
+            for number in numbers:
+                person = {"email": f"deployed-{number}@example.com"}
+                call(port, "POST", f"{API}/assessments/{slug}/invites/", person)
+
+        for port, numbers in ((first, range(20)), (second, range(20, 40))):
+            invite(port, numbers)
+        receiver.wait_for(40)
+        for fallen in (webs[0], workers[0]):
+            fallen.kill()
+            fallen.wait()
+        assert call(second, "GET", "/readyz")["status"] == "ok"
+        invite(second, range(40, 80))
+        wait_until(lambda: len({one.id for one in receiver.requests}) == 80)
+        sequences = {one.json["sequence"] for one in receiver.requests}
+        assert sequences == set(range(1, 81))
+        assert all(one.verify(hook["secret_key"]) for one in receiver.requests)
+        wait_until(lambda: {one.status for one in deliveries_of(hook["id"])} == {"delivered"}, 90)
+        listed = call(second, "GET", f"{API}/webhooks/{hook['id']}/deliveries/?page_size=1")
+        assert listed["results"][0]["payload"]["sequence"] == 80
