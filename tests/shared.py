@@ -32,10 +32,17 @@ def free_port() -> int:
 
 
 @contextmanager
-def process(settings: Settings, *words: str, ready: str) -> Iterator[subprocess.Popen[str]]:
+def process(
+    settings: Settings, *words: str, ready: str, descriptors: tuple[int, ...] = ()
+) -> Iterator[subprocess.Popen[str]]:
     """One process of a deployment, from the line that says that it is ready until the end of the block."""
     started = subprocess.Popen(
-        [*HIRING, *words], cwd="/", env=environ(settings), stderr=subprocess.PIPE, text=True
+        [*HIRING, *words],
+        cwd="/",
+        env=environ(settings),
+        stderr=subprocess.PIPE,
+        text=True,
+        pass_fds=descriptors,
     )
     lines: list[str] = []
     heard = threading.Event()

@@ -1,5 +1,8 @@
 """Two of each process on shared servers, as on several machines: half of them fall, and nobody notices."""
 
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -67,3 +70,34 @@ def test_two_web_and_two_workers_lose_half_of_themselves_and_nothing_else(wired:
         wait_until(lambda: {one.status for one in deliveries_of(hook["id"])} == {"delivered"}, 90)
         listed = call(second, "GET", f"{API}/webhooks/{hook['id']}/deliveries/?page_size=1")
         assert listed["results"][0]["payload"]["sequence"] == 80
+
+
+def test_a_web_process_is_replaced_on_its_open_port_and_nobody_is_refused(wired: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=2048) as port:
+        number = port.getsockname()[1]
+        words = ["web", "--fd", str(port.fileno()), "--processes", "2"]
+        started = {"ready": "startup complete", "descriptors": (port.fileno(),)}
+        answers: list[int] = []
+        stopping = threading.Event()
+
+        def ask() -> None:
+            with httpx.Client(timeout=60, trust_env=False) as client:
+                while not stopping.is_set():
+                    url, headers = f"http://127.0.0.1:{number}/healthz", {"Connection": "close"}
+                    answers.append(client.get(url, headers=headers).status_code)
+
+        with ThreadPoolExecutor(4) as pool:
+            try:
+                with process(wired, *words, **started) as old:
+                    asking = [pool.submit(ask) for _ in range(4)]
+                    wait_until(lambda: len(answers) > 50)
+                    old.terminate()
+                    old.wait(30)
+                seen = len(answers)
+                with process(wired, *words, **started):
+                    wait_until(lambda: len(answers) > seen + 50)
+            finally:
+                stopping.set()
+                for one in asking:
+                    one.result(90)
+    assert set(answers) == {200}

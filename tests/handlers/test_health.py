@@ -67,6 +67,16 @@ def test_an_older_schema_is_not_ready(anybody: Api) -> None:
     assert checks["migrations"] == f"the schema is 0000, this version needs {health.newest()}"
 
 
+def test_a_newer_schema_is_ready_so_that_an_upgrade_stops_nobody(anybody: Api) -> None:
+    with store.transaction() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    try:
+        assert anybody.get("/readyz").status_code == 200
+    finally:
+        with store.transaction() as session:
+            session.execute(text("UPDATE alembic_version SET version_num = :head"), {"head": health.newest()})
+
+
 def test_what_was_found_is_kept_for_a_second(anybody: Api) -> None:
     assert anybody.get("/readyz").status_code == 200
     engine.configure(GONE)

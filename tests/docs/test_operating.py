@@ -1,0 +1,77 @@
+"""The operator's page and the files beside it say what is there."""
+
+import re
+import shlex
+from dataclasses import fields
+
+import click
+import prometheus_client
+import pytest
+import yaml
+
+import app.measures
+import workers.measures
+from app import metrics
+from app.cli import main
+from app.settings import ROOT, Settings
+from tests.hooks import wired
+
+__all__ = ["wired"]
+
+PAGE = (ROOT / "docs" / "operating.md").read_text()
+DEPLOY = ROOT / "docs" / "deploy"
+NAMES = {"threads": "WEB_THREADS"}
+COUNTING = (app.measures, workers.measures)
+
+
+def test_every_setting_is_explained_with_its_default() -> None:
+    rows = dict(re.findall(r"^\| `([A-Z_]+)` \|(.*?)\| .+ \|$", PAGE, re.M))
+    wanted = {NAMES.get(field.name, field.name.upper()): field.default for field in fields(Settings)}
+    assert set(rows) == set(wanted)
+    for name, default in wanted.items():
+        if isinstance(default, int) and not isinstance(default, bool):
+            assert rows[name].strip() == str(default), name
+
+
+def test_every_figure_is_explained_and_every_explained_figure_is_there(wired: Settings) -> None:
+    said = set(re.findall(r"`(hiring_[a-z_]+)`", PAGE))
+    waiting = {family.name for family in metrics.Waiting().collect()}
+    counted = {
+        family.name + ("_total" if family.type == "counter" else "")
+        for module in COUNTING
+        for one in vars(module).values()
+        if isinstance(one, prometheus_client.metrics.MetricWrapperBase)
+        for family in one.collect()
+    }
+    assert said == waiting | counted
+
+
+def commands() -> list[str]:
+    units = [
+        line
+        for path in DEPLOY.glob("*.service")
+        for line in re.findall(r"^ExecStart=\S+ (.+)$", path.read_text(), re.M)
+    ]
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"].values()
+    composed = [shlex.join(one["command"]) for one in services if one.get("image") == "hiring"]
+    return [*(unit.replace("%i", "1") for unit in units), *composed]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", commands())
+def test_every_command_of_a_unit_or_container_is_one(words: str) -> None:
+    name, *arguments = shlex.split(words)
+    command = main.commands[name]
+    with click.Context(command) as context:
+        command.parse_args(context, arguments)
+
+
+def test_the_pages_own_commands_and_links_lead_somewhere() -> None:
+    for name in set(re.findall(r"hiring ([a-z]+)", PAGE)) - {"up", "createdb"}:
+        assert name in main.commands or name in ("hiring",), name
+    for target in re.findall(r"\]\(([^)#]+)\)", PAGE):
+        assert (ROOT / "docs" / target).exists(), target
+
+
+def test_the_environment_file_names_settings_alone() -> None:
+    named = set(re.findall(r"^([A-Z_]+)=", (DEPLOY / "hiring.env").read_text(), re.M))
+    assert named <= {NAMES.get(field.name, field.name.upper()) for field in fields(Settings)}
