@@ -36,7 +36,8 @@ def _database() -> tuple[str, str]:
             found = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
     except SQLAlchemyError:
         return AWAY, "unknown"
-    if found and found >= newest():  # a newer version has migrated it: those that run go on until they are replaced
+    # A newer version may have migrated it: those that run go on until they are replaced.
+    if found and found >= newest():
         return OK, OK
     return OK, f"the schema is {found or 'not there'}, this version needs {newest()}"
 

@@ -48,12 +48,23 @@ def tags() -> set[str]:
 
 @cache
 def functions(path: str) -> dict[str, str]:
+    """A module's tests with the tables of the module that they use."""
     source = (ROOT / path).read_text()
-    return {
-        node.name: ast.get_source_segment(source, node) or ""
-        for node in ast.parse(source).body
-        if isinstance(node, ast.FunctionDef)
+    body = ast.parse(source).body
+    tables = {
+        target.id: ast.get_source_segment(source, node) or ""
+        for node in body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
     }
+    found = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            named = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+            used = [tables[name] for name in sorted(named & set(tables))]
+            found[node.name] = "\n".join([ast.get_source_segment(source, node) or "", *used])
+    return found
 
 
 def test_the_table_names_every_event_once_with_the_catalogues_words() -> None:

@@ -25,7 +25,11 @@ COUNTING = (app.measures, workers.measures)
 
 
 def test_every_setting_is_explained_with_its_default() -> None:
-    rows = dict(re.findall(r"^\| `([A-Z_]+)` \|(.*?)\| .+ \|$", PAGE, re.M))
+    rows = {
+        name: default
+        for names, default in re.findall(r"^\| ((?:`[A-Z0-9_]+`(?:, )?)+) \|(.*?)\| .+ \|$", PAGE, re.M)
+        for name in re.findall("[A-Z0-9_]+", names)
+    }
     wanted = {NAMES.get(field.name, field.name.upper()): field.default for field in fields(Settings)}
     assert set(rows) == set(wanted)
     for name, default in wanted.items():
