@@ -55,6 +55,8 @@ def config(application: Any, *, processes: int = 1) -> Any:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=5,
+        # A process that loads the documents on a busy machine does not answer its parent for a while.
+        timeout_worker_healthcheck=60,
     )
 
 
