@@ -123,4 +123,12 @@ def test(arguments: tuple[str, ...]) -> None:
     sys.exit(subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode)  # noqa: S603
 
 
-COMMANDS: tuple[click.Command, ...] = (up, web, work, schedule, demo, migrate, test)
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def bench(arguments: tuple[str, ...]) -> None:
+    """Measure speed against peers (`--quick`: under five minutes); writes bench/results.json and the README's table."""
+    command = [sys.executable, "-W", "ignore", "-m", "bench", *arguments]
+    sys.exit(subprocess.run(command, cwd=ROOT, check=False).returncode)  # noqa: S603
+
+
+COMMANDS: tuple[click.Command, ...] = (up, web, work, schedule, demo, migrate, test, bench)

@@ -1,25 +1,28 @@
-"""Deliveries per second of one worker to endpoints that answer after 10 ms: `python -m bench.deliveries`.
+"""Deliveries to endpoints that answer after 10 ms: rates of one worker and of two, and how soon the first attempt is.
 
-Uses DATABASE_URL and REDIS_URL (an empty database), or embedded servers in a folder of their own.
+`python -m bench.deliveries`.
 """
 
-import os
+import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from sqlalchemy import text
 
 import store
-from app import embedded, wiring
 from app.settings import ROOT, Settings
+from bench import figures
+from bench.figures import Figure
+from bench.requests import PEERS, environment
 from rules.caller import Caller
-from store import events, migrate, organisations, webhooks
+from store import events, organisations, webhooks
 
-EVENTS = 5_000
+EVENTS, QUICK_EVENTS = 20_000, 4_000
+STEADY, STEADY_SECONDS = 100, 20  # events a second, one commit each
+WORK = "from app import processes, settings; processes.work(settings.read())"
 DATA = {
     "session_id": "0190b6f1-7d3c-7a1e-9a51-0a6c1f6f0a01",
     "assessment_title": "Backend engineer",
@@ -29,90 +32,130 @@ DATA = {
 }
 
 
-def measure(settings: Settings, endpoints: int) -> float:
-    """Commit events for some endpoints, start a worker, and return what it delivers in a second."""
-    total = EVENTS // endpoints * endpoints
+class Receiver:
+    """A receiver process that counts."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.port = int(self._read())
+
+    def _read(self) -> str:
+        assert self.process.stdout
+        return self.process.stdout.readline()
+
+    def count(self) -> int:
+        print(file=self.process.stdin, flush=True)
+        return int(self._read())
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
     command = [sys.executable, "-m", "bench.receiver"]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as receiver:
-        assert receiver.stdin
-        assert receiver.stdout
-        prepare(int(receiver.stdout.readline()), endpoints)
+    ) as process:
+        yield Receiver(process)
+        assert process.stdin
+        process.stdin.close()
 
-        def count() -> int:
-            print(file=receiver.stdin, flush=True)
-            return int(receiver.stdout.readline())
 
-        worker = start(settings)
-        try:
-            while not (first := count()):
-                time.sleep(0.005)
-            began = time.monotonic()
-            while (last := count()) < total:
-                time.sleep(0.01)
-            took = time.monotonic() - began
-        finally:
-            worker.terminate()
-            worker.wait()
-            receiver.stdin.close()
-    with store.transaction() as session:
-        waiting = session.execute(text("SELECT count(*) FROM deliveries WHERE status = 'pending'"))
-        assert waiting.scalar_one() == 0
+def measure(quick: bool) -> list[Figure]:
+    """Measure rates in alternating rounds, then the wait at a steady pace."""
+    count = QUICK_EVENTS if quick else EVENTS
+    python = environment("litestar")  # it has httpx
+    found: dict[str, list[float]] = {"bare": [], "one": [], "two": []}
+    with figures.place() as settings:
+        for _ in range(2 if quick else 3):
+            with receiving() as receiver:
+                command = [python, PEERS / "posts.py", f"http://127.0.0.1:{receiver.port}/", str(count // 2)]
+                bare = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+                figures.pin(bare.pid, figures.SERVER)
+                found["bare"].append(float(bare.communicate()[0]))
+            found["one"].append(rate(settings, count, workers=1))
+            found["two"].append(rate(settings, count, workers=2))
+        waits = steady(settings, 5 if quick else STEADY_SECONDS)
+    bare, one, two = (statistics.median(found[name]) for name in ("bare", "one", "two"))
+    cuts = statistics.quantiles(waits, n=100)
+    return [
+        figures.plain("deliveries: bare httpx loop", bare, "/s"),
+        figures.plain("deliveries: one worker", one, "/s"),
+        figures.plain("deliveries: two workers", two, "/s"),
+        figures.at_least("deliveries: one worker as a multiple of the bare loop", one / bare, "x", 0.7),
+        figures.at_least("deliveries: two workers as a multiple of one", two / one, "x", 1.6),
+        figures.at_most("deliveries: commit to first attempt, p50", cuts[49], "ms", 50),
+        figures.at_most("deliveries: commit to first attempt, p99", cuts[98], "ms", 300),
+    ]
+
+
+def rate(settings: Settings, count: int, *, workers: int, endpoints: int = 20) -> float:
+    """Commit events for some endpoints, start workers, and return what they deliver in a second."""
+    total = count // endpoints * endpoints
+    with receiving() as receiver, ExitStack() as stack:
+        caller = owner(receiver.port, endpoints)
+        with store.transaction() as session:
+            for _ in range(count // endpoints):
+                events.record(session, "assessment.started", caller, DATA)
+        for number in range(workers):
+            process = figures.start([sys.executable, "-c", WORK], settings)
+            if number:  # the second has the other core, which it shares with the load
+                figures.pin(process.pid, figures.LOAD)
+            stack.callback(figures.stop, process)
+        while not (first := receiver.count()):
+            time.sleep(0.005)
+        began = time.monotonic()
+        while (last := receiver.count()) < total:
+            time.sleep(0.01)
+        took = time.monotonic() - began
     return (last - first) / took
 
 
-def prepare(port: int, endpoints: int) -> None:
-    """Register endpoints, then let things happen."""
+def owner(port: int, endpoints: int) -> Caller:
+    """Make an organisation with verified endpoints."""
     with store.transaction() as session:
-        owner = organisations.create(session, name="Bench", plan="growth")
-        caller = Caller(owner.id, livemode=True, plan_name="growth")
+        made = organisations.create(session, name="Bench", plan="growth")
+        caller = Caller(made.id, livemode=True, plan_name="growth")
         for number in range(endpoints):
             url = f"http://127.0.0.1:{port}/{number}"
             endpoint, _ = webhooks.create(session, caller, url=url, events=["*"], name="", description="")
             webhooks.verify(session, endpoint)
+    return caller
+
+
+def steady(settings: Settings, seconds: int) -> list[float]:
+    """Commit events one by one at a steady pace; return how long each waited for its first attempt, in ms."""
+    with receiving() as receiver:
+        caller = owner(receiver.port, 1)
+        process = figures.start([sys.executable, "-c", WORK], settings)
+        try:
+            commit(caller)
+            figures.wait_until(lambda: receiver.count() > 0, seconds=60, what="The first delivery")
+            began, total = time.monotonic(), STEADY * seconds
+            for number in range(total):
+                time.sleep(max(0.0, began + number / STEADY - time.monotonic()))
+                commit(caller)
+            figures.wait_until(lambda: receiver.count() > total, seconds=60, what="The last delivery")
+            time.sleep(1)  # outcomes are written in batches
+        finally:
+            figures.stop(process)
     with store.transaction() as session:
-        for _ in range(EVENTS // endpoints):
-            events.record(session, "assessment.started", caller, DATA)
-
-
-def start(settings: Settings) -> subprocess.Popen[bytes]:
-    """Start one worker."""
-    environ = {
-        "PYTHONPATH": str(ROOT),
-        "DATABASE_URL": settings.database_url,
-        "REDIS_URL": settings.redis_url,
-        "BASE_URL": settings.base_url,
-        "SECRET_KEY": settings.secret_key,
-        "WEBHOOK_ALLOW_PRIVATE": "1",
-        "LOG_LEVEL": settings.log_level,
-    }
-    command = "from app import processes, settings; processes.work(settings.read())"
-    return subprocess.Popen([sys.executable, "-c", command], cwd=ROOT, env=os.environ | environ)
-
-
-def main() -> None:
-    """Measure with one endpoint and with twenty."""
-    with ExitStack() as stack:
-        given = {"postgres": os.environ.get("DATABASE_URL"), "redis": os.environ.get("REDIS_URL")}
-        missing = tuple(name for name, url in given.items() if not url)
-        if missing:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            given |= stack.enter_context(embedded.use(folder, missing, durable=True))
-        migrate.upgrade(str(given["postgres"]))
-        settings = Settings(
-            database_url=str(given["postgres"]),
-            redis_url=str(given["redis"]),
-            base_url="http://localhost",
-            mail_dir=Path(tempfile.gettempdir()),
-            secret_key="bench",
-            webhook_allow_private=True,
-            log_level="WARNING",
+        # An outcome is noted with the moment at which it came and with how long the attempt took.
+        rows = session.execute(
+            text("""
+            SELECT extract(epoch FROM delivered_at - created_at) * 1000 - response_time_ms + wait FROM (
+                SELECT d.delivered_at, d.response_time_ms, e.created_at, 0 AS wait
+                FROM deliveries d JOIN events e ON e.id = d.event_id
+                WHERE d.organisation_id = :owner AND d.delivered_at IS NOT NULL ORDER BY e.sequence OFFSET 1
+            ) AS one
+            """),
+            {"owner": caller.organisation_id},
         )
-        wiring.configure(settings)
-        for endpoints in (1, 20):
-            print(f"{endpoints:>3} endpoints: {measure(settings, endpoints):,.0f} deliveries/s")
+        return [max(0.0, float(wait)) for (wait,) in rows]
+
+
+def commit(caller: Caller) -> None:
+    with store.transaction() as session:
+        events.record(session, "assessment.started", caller, DATA)
 
 
 if __name__ == "__main__":
-    main()
+    figures.main(measure, __doc__)

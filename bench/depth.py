@@ -30,12 +30,12 @@ INSERT INTO invitations (
     status, external_id, tags, extra_time_percent, expires_at
 )
 SELECT ('019000' || lpad(to_hex(n), 6, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
-       now() - (%(rows)s - n) * interval '1 second', now() - (%(rows)s - n) * interval '1 second',
+       now() - (%(rows)s::int - n) * interval '1 second', now() - (%(rows)s::int - n) * interval '1 second',
        %(organisation)s, true, (%(assessments)s::uuid[])[1 + n %% cardinality(%(assessments)s::uuid[])],
        'token-' || n, 'c' || n || '@example.com', 'c' || n || '@example.com', 'Ada Lovelace', 'Engineer',
        (ARRAY['pending', 'started', 'completed', 'expired'])[1 + n %% 4],
        'reference-' || n, ARRAY['tag-' || n %% 1000, 'season-' || n %% 4], 0, now() + interval '7 days'
-FROM generate_series(%(first)s, %(last)s) AS n
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
 
 

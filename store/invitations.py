@@ -255,21 +255,30 @@ def next_due(session: Session) -> datetime | None:
     return session.scalar(select(func.min(Invitation.expires_at)).where(Invitation.status == "pending"))
 
 
+_EXPIRE = Prepared(
+    text("""
+    WITH oldest AS (
+        SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :moment
+        ORDER BY expires_at LIMIT :rows FOR UPDATE SKIP LOCKED
+    ), newest AS (  -- what has just become due does not wait for a backlog
+        SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :moment
+        ORDER BY expires_at DESC LIMIT :rows / 10 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE invitations SET status = :status, updated_at = :moment
+    FROM assessments
+    WHERE invitations.id IN (SELECT id FROM oldest UNION SELECT id FROM newest)
+      AND assessments.id = invitations.assessment_id
+    RETURNING invitations.*, assessments.slug AS "assessment.slug", assessments.title AS "assessment.title"
+    """)
+)
+
+
 def expire_due(session: Session, limit: int, show: Callable[[Any], dict[str, Any]]) -> int:
-    """Expire what nobody started in time, oldest first, with their events; return how many there were."""
+    """Expire what nobody started in time, with their events; return how many there were."""
     move = MOVES["expire"]
-    due = session.scalars(
-        select(Invitation)
-        .where(Invitation.status == "pending", Invitation.expires_at <= now())
-        .options(joinedload(Invitation.assessment))
-        .order_by(Invitation.expires_at)
-        .limit(limit)
-        .with_for_update(of=Invitation, skip_locked=True)
-    ).all()
-    for invitation in due:
-        invitation.status = move.target
+    due = _EXPIRE.all(session, moment=now(), rows=limit, status=move.target)
+    for invitation in sorted(due, key=lambda one: (one.expires_at, one.id)):
         events.record(session, str(move.event), invitation, show(invitation))
-    session.flush()
     return len(due)
 
 

@@ -22,6 +22,7 @@ from workers import measures
 log = logging.getLogger("hiring.schedule")
 
 BATCH = 200  # rows in one transaction
+LONGEST_TURN = timedelta(seconds=0.5)
 LONGEST_SLEEP = timedelta(seconds=1)  # something may become due earlier than what was next
 
 
@@ -108,9 +109,13 @@ def run(stopping: threading.Event, kinds: tuple[Kind, ...] = KINDS) -> None:
 
 
 def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
-    """Do what is due of one kind, batch by batch; return when to look again (None: nothing is in sight)."""
+    """Do what is due of one kind, batch by batch; return when to look again (None: nothing is in sight).
+
+    A kind with a backlog lets the others have their turn after a while.
+    """
+    began = now()
     try:
-        while not stopping.is_set():
+        while not stopping.is_set() and now() - began < LONGEST_TURN:
             with store.transaction() as session:
                 due = kind.next_due(session)
                 if due is None or due > now():
@@ -120,6 +125,7 @@ def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
                 return now() + LONGEST_SLEEP
             measures.DONE.labels(kind.name).inc(done)
             log.info("Did what was due.", extra={"kind": kind.name, "count": done})
+        return now()
     except Exception:
         measures.FAULTS.labels(kind.name).inc()
         log.exception("What was due could not be done; trying again.", extra={"kind": kind.name})

@@ -1,0 +1,99 @@
+"""What falls due, 100,000 at once: rows per second of one schedule process, and how late a fresh row is meanwhile.
+
+`python -m bench.schedule`.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+from sqlalchemy import text
+
+import store
+from bench import figures
+from bench.depth import MAKE
+from bench.figures import Figure
+from rules.caller import Caller
+from store import assessments, organisations
+
+DUE, QUICK_DUE = 100_000, 20_000
+SCHEDULE = "from app import processes, settings; processes.schedule(settings.read())"
+
+
+def measure(quick: bool) -> list[Figure]:
+    """Let invitations be overdue, start a schedule, and put a fresh one in every now and then."""
+    rows = QUICK_DUE if quick else DUE
+    with figures.place() as settings:
+        fill(rows)
+        process = figures.start([sys.executable, "-c", SCHEDULE], settings)
+        try:
+            return watch(rows, process)
+        finally:
+            figures.stop(process)
+
+
+def fill(rows: int) -> None:
+    with store.transaction() as session:
+        owner = organisations.create(session, name="Schedule", plan="enterprise")
+        caller = Caller(owner.id, livemode=True, plan_name="enterprise")
+        one = assessments.create(session, caller, {"title": "Schedule"})
+        session.flush()
+        given = {
+            "organisation": owner.id,
+            "assessments": [one.id],
+            "rows": rows,
+            "first": 0,
+            "last": rows - 1,
+        }
+        driver = session.connection().connection.driver_connection
+        assert driver
+        driver.execute(MAKE, given)
+        session.execute(
+            text(
+                "UPDATE invitations SET status = 'pending', expires_at = now() - (random() + 0.1) * interval '1 day'"
+            )
+        )
+
+
+def pending(token: str | None = None) -> int:
+    with store.transaction() as session:
+        query = "SELECT count(*) FROM invitations WHERE status = 'pending'"
+        if token:
+            return int(session.execute(text(query + " AND token = :token"), {"token": token}).scalar_one())
+        return int(session.execute(text(query + " AND expires_at < now() - interval '1 hour'")).scalar_one())
+
+
+def watch(rows: int, process: subprocess.Popen[bytes]) -> list[Figure]:
+    figures.wait_until(lambda: pending() < rows, seconds=60, what="The schedule's start")
+    first, began, lags = pending(), time.monotonic(), []
+    number, left = 0, first
+    while left and process.poll() is None:
+        number += 1
+        lags.append(lag(f"fresh-{number}"))
+        left = pending()
+    took = time.monotonic() - began
+    return [
+        figures.at_least("schedule: rows", first / took, "/s", 5000),
+        figures.at_most("schedule: lag of a fresh row meanwhile, longest", max(lags), "s", 2),
+        figures.plain("schedule: lag of a fresh row meanwhile, median", statistics.median(lags), "s"),
+    ]
+
+
+def lag(token: str) -> float:
+    """Let one more fall due this moment; return how long it stays pending."""
+    with store.transaction() as session:
+        session.execute(
+            text("""
+            INSERT INTO invitations (id, created_at, updated_at, organisation_id, livemode, assessment_id, token,
+                                     email, email_key, name, role, status, tags, extra_time_percent, expires_at)
+            SELECT gen_random_uuid(), now(), now(), organisation_id, livemode, assessment_id, :token,
+                   :token, :token, '', '', 'pending', '{}', 0, now() FROM invitations LIMIT 1
+            """),
+            {"token": token},
+        )
+    return figures.wait_until(lambda: not pending(token), seconds=60, what="A fresh row")
+
+
+if __name__ == "__main__":
+    figures.main(measure, __doc__)
