@@ -154,6 +154,12 @@ def test_what_has_no_plan_answers_alike(ways: tuple[TestClient, TestClient]) -> 
     assert answers[0] == answers[1]
 
 
+def answers_json(operation: Documented) -> bool:
+    answers = operation.definition["responses"].items()
+    content = {kind for status, answer in answers if status < "400" for kind in answer.get("content", ())}
+    return content <= {"application/json"}
+
+
 def test_every_other_operation_has_a_plan(settings: Settings) -> None:
     """Only what does not answer JSON is left to the chain."""
     app = create_app(settings)
