@@ -116,6 +116,12 @@ def _plain(line: str) -> str:
     return "  ".join([str(entry.get("message", line)).strip(), *fault])
 
 
+def die_with_parent() -> None:
+    """Be stopped when the process that started this one dies; where the system cannot do that, live on."""
+    if _libc is not None:
+        _libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
+
+
 def _die_with_parent(parent: int, sign: signal.Signals) -> Callable[[], None] | None:
     if _libc is None:
         return None  # elsewhere the next start clears what a killed one left

@@ -62,11 +62,13 @@ class Waiting:
         yield endpoints
         depth = Gauge("hiring_outbox_waiting", "Outbox work that is not done.", labels=["job"])
         failing = Gauge("hiring_outbox_failing", "Of it, tried and failed.", labels=["job"])
-        oldest = Gauge("hiring_outbox_oldest_seconds", "Age of the oldest of it.", labels=["job"])
+        oldest = Gauge(
+            "hiring_outbox_overdue_seconds", "Seconds since the first of it became due.", labels=["job"]
+        )
         for work in found.work:
             depth.add_metric([work.job], work.waiting)
             failing.add_metric([work.job], work.failing)
-            oldest.add_metric([work.job], work.oldest_seconds)
+            oldest.add_metric([work.job], work.overdue_seconds)
         yield from (depth, failing, oldest)
         lag = Gauge(
             "hiring_schedule_lag_seconds", "How long ago the first due row became due.", labels=["kind"]

@@ -2,10 +2,11 @@
 
 import os
 import socket
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
-from app import metrics
+from app import children, metrics
 from app import settings as environment
 from app.settings import Settings
 from app.trouble import Trouble
@@ -18,6 +19,8 @@ def application() -> Any:
     """Make the application from the environment: what each of several processes calls."""
     from app.main import create_app  # noqa: PLC0415 - only the process that serves loads the whole of it
 
+    if parent_process() is not None:
+        children.die_with_parent()
     return create_app(environment.read())
 
 
@@ -56,7 +59,7 @@ def config(application: Any, *, processes: int = 1) -> Any:
         proxy_headers=False,
         timeout_graceful_shutdown=5,
         # A process that loads the documents on a busy machine does not answer its parent for a while.
-        timeout_worker_healthcheck=60,
+        timeout_worker_healthcheck=20,
     )
 
 

@@ -7,8 +7,21 @@ from rules.errors import Invalid
 from store.ids import new_id
 
 
+GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
+
+
 class Protocol(HttpToolsProtocol):
-    """Uvicorn's protocol, with an answer like all others where no request could be made of the bytes."""
+    """Uvicorn's protocol, with an answer like all others where no request could be made of the bytes.
+
+    When the process stops, a connection that was just made still gets its answer.
+    """
+
+    def shutdown(self) -> None:
+        """End the connection after the request that it has, or that is on its way."""
+        if self.cycle is None:
+            self.loop.call_later(GRACE_SECONDS, super().shutdown)
+        else:
+            super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse, and close the connection: what follows on it cannot be understood either."""

@@ -77,8 +77,7 @@ def test_webhook(begin: Begin, caller: Caller, id: UUID) -> Body:
     with begin() as session:
         endpoint = webhooks.get(session, caller, id)
     ping_id = new_id()
-    data = {"message": "This is a test of your webhook endpoint.", "test_id": str(ping_id)}
-    ping = events.envelope(ping_id, events.PING, now(), livemode=endpoint.livemode, sequence=None, data=data)
+    ping = events.ping(ping_id, now(), livemode=endpoint.livemode)
     body = gateways.webhooks.encode(ping)
     headers = signatures.headers(webhooks.secrets_of(endpoint), ping["id"], int(time.time()), body)
     outcome = gateways.webhooks.post(endpoint.url, body, headers)

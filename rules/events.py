@@ -89,3 +89,9 @@ def envelope(
         "sequence": sequence,
         "data": data,
     }
+
+
+def ping(id: UUID, moment: datetime, *, livemode: bool) -> dict[str, Any]:
+    """Return the envelope of a connectivity ping."""
+    data = {"message": "This is a test of your webhook endpoint.", "test_id": str(id)}
+    return envelope(id, PING, moment, livemode=livemode, sequence=None, data=data)

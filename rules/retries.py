@@ -10,6 +10,9 @@ DELAYS = (0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 JITTER = 0.2
 LONGEST_RETRY_AFTER = timedelta(hours=24)
 DISABLED_AFTER = timedelta(days=5)
+# An endpoint that was switched off is asked whether it is back: an hour later, then every day, as long as its
+# deliveries are kept. One that said it is gone is not asked.
+FIRST_PROBE, NEXT_PROBE, PROBES = timedelta(hours=1), timedelta(days=1), 30
 
 
 @dataclass(frozen=True)
@@ -97,3 +100,10 @@ def explain(outcome: Outcome) -> str:
     if 300 <= outcome.status_code < 400:
         return f"The endpoint answered {outcome.status_code}; redirects are not followed."
     return f"The endpoint answered {outcome.status_code}."
+
+
+def probe_after(made: int) -> timedelta | None:
+    """Return how long to wait for the next probe after so many; None when there is no further one."""
+    if made >= PROBES:
+        return None
+    return NEXT_PROBE if made else FIRST_PROBE

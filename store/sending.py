@@ -13,8 +13,10 @@ from sqlalchemy.orm import Session
 from rules import retries
 from rules.clock import iso, now
 from rules.retries import Outcome
-from store import webhooks
+from store import probes, webhooks
 from store.webhooks import Delivery, WebhookEndpoint
+
+GONE = 410
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ def settle(session: Session, attempts: Sequence[Attempt]) -> list[tuple[UUID, st
         results[attempt.delivery_id] = _result(attempt, verdict)
         if record.add(attempt, verdict):
             disabled.append((attempt.endpoint_id, str(verdict.disabled_reason)))
+            if attempt.outcome.status_code != GONE and record.failing_since:
+                probes.ask(session, attempt.endpoint_id, record.failing_since, made=0)
     if results:
         for endpoint_id, status in session.execute(
             _SETTLE, {"results": orjson.dumps(list(results.values())).decode()}

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from workers import grading, mail, screening
+from workers import grading, mail, probes, screening
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Job:
 JOBS: dict[str, Job] = {
     "mail": Job(mail.send, longest=timedelta(minutes=2), attempts=20),
     "grade": Job(grading.grade, longest=timedelta(minutes=15)),
+    "probe": Job(probes.probe, longest=timedelta(minutes=1), attempts=20),
     "screen": Job(screening.screen, longest=timedelta(minutes=5)),
 }
 

@@ -86,18 +86,34 @@ def test_a_web_process_is_replaced_on_its_open_port_and_nobody_is_refused(wired:
                     url, headers = f"http://127.0.0.1:{number}/healthz", {"Connection": "close"}
                     answers.append(client.get(url, headers=headers).status_code)
 
-        with ThreadPoolExecutor(4) as pool:
-            try:
-                with process(wired, *words, **started) as old:
-                    asking = [pool.submit(ask) for _ in range(4)]
-                    wait_until(lambda: len(answers) > 50)
-                    old.terminate()
-                    old.wait(30)
-                seen = len(answers)
-                with process(wired, *words, **started):
-                    wait_until(lambda: len(answers) > seen + 50)
-            finally:
-                stopping.set()
-                for one in asking:
-                    one.result(90)
+        with ThreadPoolExecutor(4) as pool, ExitStack() as stack:
+            stack.callback(stopping.set)
+            old = stack.enter_context(process(wired, *words, **started))
+            asking = [pool.submit(ask) for _ in range(4)]
+            wait_until(lambda: len(answers) > 50, 60)
+            old.terminate()
+            old.wait(60)
+            seen = len(answers)
+            stack.enter_context(process(wired, *words, **started))
+            wait_until(lambda: len(answers) > seen + 50, 60)
+            stopping.set()
+            for one in asking:
+                one.result(60)
     assert set(answers) == {200}
+
+
+def test_several_web_processes_fall_with_the_one_that_started_them(wired: Settings) -> None:
+    port = free_port()
+
+    def answers() -> bool:
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False).is_success
+        except httpx.HTTPError:
+            return False
+
+    words = ["web", "--port", str(port), "--processes", "2"]
+    with process(wired, *words, ready="startup complete") as parent:
+        wait_until(answers, 60)
+        parent.kill()
+        parent.wait()
+        wait_until(lambda: not answers())

@@ -125,6 +125,53 @@ def test_steady_failure_switches_off_after_five_days_and_everything_waits(
     assert (shown["is_active"], shown["disabled_reason"], shown["failure_count"]) == (True, None, 0)
 
 
+def probes_of(id: UUID) -> list[tuple[int, bool]]:
+    """How many had been made before each probe that was asked for, and whether it is done."""
+    with store.transaction() as session:
+        found = session.execute(
+            text(
+                "SELECT (arguments ->> 'made')::int, finished_at IS NOT NULL FROM outbox"
+                " WHERE job = 'probe' AND arguments ->> 'endpoint_id' = :id ORDER BY id"
+            ),
+            {"id": str(id)},
+        )
+        return [(made, done) for made, done in found]
+
+
+def test_an_endpoint_that_was_switched_off_is_probed_until_it_is_back(
+    tenant: Tenant, receiver: Receiver
+) -> None:
+    id, _ = register(tenant.live, receiver.url, "job.created")
+    receiver.answer(500)
+    happen(owner(tenant), "job.created")
+    wait_until(lambda: [one.attempts for one in deliveries_of(id)] == [1])
+    change(
+        "UPDATE webhook_endpoints SET failing_since = failing_since - interval '5 days' WHERE id = :id", id=id
+    )
+    let_time_pass(id)
+    wait_until(lambda: probes_of(id) == [(0, False)])
+    due = "UPDATE outbox SET due_at = now() WHERE job = 'probe' AND finished_at IS NULL"
+    receiver.clear()
+    change(due)
+    wait_until(lambda: probes_of(id) == [(0, True), (1, False)])
+    assert [one.json["type"] for one in receiver.requests] == ["webhook.test"]
+    assert not endpoint_of(id).is_active
+    receiver.answer(200)
+    change(due)
+    wait_until(lambda: statuses(id) == ["delivered"])
+    assert [one.json["type"] for one in receiver.requests] == ["webhook.test", "webhook.test", "job.created"]
+    assert endpoint_of(id).is_active
+    wait_until(lambda: probes_of(id) == [(0, True), (1, True)])
+
+
+def test_an_endpoint_that_says_it_is_gone_is_not_probed(tenant: Tenant, receiver: Receiver) -> None:
+    id, _ = register(tenant.live, receiver.url)
+    receiver.answer(410)
+    happen(owner(tenant), "job.created")
+    wait_until(lambda: not endpoint_of(id).is_active)
+    assert probes_of(id) == []
+
+
 def test_sporadic_failure_never_switches_off(tenant: Tenant, receiver: Receiver) -> None:
     id, _ = register(tenant.live, receiver.url)
     for day in range(3):
