@@ -6,7 +6,6 @@ from app import context, refusals
 from rules.errors import Invalid
 from store.ids import new_id
 
-
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
 
 
