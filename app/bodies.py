@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl
 from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
+from app.formats import CHECKS
+
 JSON, FORM, MULTIPART = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
 MEBIBYTE = 1 << 20
 # What a body may weigh; a multipart body has its file (10 MiB) and a little around it.
@@ -198,6 +200,8 @@ def read_text(text: Any, schema: dict[str, Any]) -> Any:
     nullable = schema.get("nullable") or any(one.get("nullable") for one in schema.get("anyOf", []))
     if nullable and (text == "" or (text == "null" and not _free(schema))):
         return None
+    if schema.get("format") == "decimal" and not CHECKS["decimal"](text):
+        return _TEXTS["number"](text)  # written as numbers are: 1e-05
     try:
         return _TEXTS[schema["type"]](text)
     except (ValueError, KeyError):

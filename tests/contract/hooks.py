@@ -154,6 +154,46 @@ def an_open_job() -> Ids:
     return made
 
 
+def an_application() -> Ids:
+    made = shared(an_open_job)
+    person = {
+        "job_slug": made["key"],
+        "email": f"{uuid.uuid4().hex}@example.com",
+        "full_name": "Ada Lovelace",
+    }
+    return {"application_id": call("POST", "/applications/create/", person)["id"]}
+
+
+def an_application_after(step: str) -> Callable[[], Ids]:
+    def make() -> Ids:
+        made = an_application()
+        call("POST", f"/applications/{made['application_id']}/{step}/", {})
+        return made
+
+    return make
+
+
+def an_attachment() -> Ids:
+    made = shared(an_open_job)
+    person = {
+        "job_slug": made["key"],
+        "email": f"{uuid.uuid4().hex}@example.com",
+        "full_name": "Ada Lovelace",
+    }
+    files = {"cv": ("cv.txt", b"Ada Lovelace, engineer", "text/plain")}
+    found = http.post(f"{PUBLIC}/applications/create/", data=person, files=files)
+    found.raise_for_status()
+    shown = found.json()
+    return {"application_id": shown["id"], "attachment_id": shown["attachments"][0]["id"]}
+
+
+def a_person(body: Any) -> None:
+    """Somebody new, for a job that is open and asks nothing; files come in multipart bodies alone."""
+    for name in ("job_id", "cv", "cover_letter", "answers"):
+        body.pop(name, None)
+    body |= {"job_slug": shared(an_open_job)["key"], "email": f"{uuid.uuid4().hex}@example.com"}
+
+
 def a_question(body: Any) -> None:
     """Only a choice has options; which is the job's own business."""
     if "field_type" in body or "options" in body:
@@ -246,6 +286,7 @@ RULES: dict[str, Callable[[Any], None]] = {
     "update_field": a_question,
     "replace_knockouts": a_knockout,
     "replace_requirements": a_requirement,
+    "create_application": a_person,
     "report_violation": a_signal,
     "attach_cases": a_set,
     "replace_cases": a_set,
@@ -282,6 +323,13 @@ FRESH: dict[str, Callable[[], Ids]] = {
     "delete_field": a_field,
     "replace_knockouts": a_field,
     "replace_requirements": a_field,
+    "advance_application": an_application,
+    "reject_application": an_application,
+    "hold_application": an_application,
+    "withdraw_application": an_application,
+    "unhold_application": an_application_after("hold"),
+    "hire_application": an_application_after("advance"),
+    "download_attachment": an_attachment,
     "update_case": a_case,
     "delete_webhook": a_webhook,
     "update_webhook": a_verified_webhook,
@@ -299,6 +347,7 @@ SHARED: dict[tuple[str, str], Callable[[], Ids]] = {
     ("cases", "id"): a_case,
     ("webhooks", "id"): a_verified_webhook,
     ("jobs", "key"): a_job,
+    ("applications", "application_id"): an_application,
 }
 
 
@@ -352,10 +401,10 @@ def form(context: schemathesis.SerializationContext, value: Any) -> Any:
     properties = body_schema(operation).get("properties", {})
     given = context.case.body if isinstance(context.case.body, dict) else value
     written = {
-        name: json.dumps(given.get(name, one))
+        name: json.dumps(one)
         if properties.get(name, {}).get("items", {}).get("type") == "object" or isinstance(one, dict)
         else one
-        for name, one in value.items()
+        for name, one in given.items()
         if one is not None
     }
     return urlencode(written, doseq=True).encode()

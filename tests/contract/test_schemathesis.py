@@ -10,9 +10,11 @@ from app.settings import ROOT
 from tests.contract.conftest import Service
 
 # Cases for each operation in the phases that have no end of their own; `tox -e fuzz` sets more.
-CASES = os.environ.get("CONTRACT_CASES", "15")
-# The candidate's surface knows no modes: the token decides.
-RUNS = [("openapi", "live"), ("openapi", "test"), ("candidate", "live")]
+CASES = os.environ.get("CONTRACT_CASES", "2")
+# The candidate's surface knows no modes: the token decides. The short budget has room for one mode; the long has both.
+RUNS = [("openapi", "live"), ("candidate", "live")]
+if "CONTRACT_CASES" in os.environ:
+    RUNS.append(("openapi", "test"))
 
 
 @pytest.mark.parametrize(("document", "mode"), RUNS)
