@@ -166,6 +166,8 @@ def assemble(pairs: list[tuple[str, Any]], schema: dict[str, Any]) -> dict[str, 
     given: dict[str, list[Any]] = {}
     inside: dict[str, dict[str, list[Any]]] = {}
     for name, value in pairs:
+        if value == "" and properties.get(name, {}).get("format") == "binary":
+            continue  # a form whose file was not chosen
         outer, dot, inner = name.partition(".")
         if dot and isinstance(value, str) and properties.get(outer, {}).get("type") == "object":
             inside.setdefault(outer, {}).setdefault(inner, []).append(value)

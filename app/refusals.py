@@ -1,6 +1,7 @@
 """Every refusal and every fault, in the contract's envelope."""
 
 import logging
+from functools import cache
 from typing import Any
 
 import orjson
@@ -9,16 +10,20 @@ import redis
 import sqlalchemy.exc
 from connexion.exceptions import ProblemException
 from connexion.lifecycle import ConnexionRequest, ConnexionResponse
+from jinja2 import Environment, FileSystemLoader
 from starlette.exceptions import HTTPException
 
 from app import context
 from app.context import Answer
+from app.settings import ROOT
+from handlers import pages
 from rules import errors, links
 from rules.errors import Refusal
 
 log = logging.getLogger("hiring.refusals")
 
 RETRY_AFTER_SECONDS = 5
+PAGES = "/careers/"  # where a refusal is a page too
 ASSISTANT = "/api/v1/public/assistant/"
 
 # What the framework raises by itself, by status; anything else of its 4xx is an invalid request.
@@ -55,10 +60,30 @@ def understand(fault: Exception) -> Refusal:
 
 def answer(request: ConnexionRequest, fault: Exception) -> ConnexionResponse:
     """Answer one refusal or fault, as Connexion wants it."""
-    rendered = render(fault, request.scope["path"])
+    path = request.scope["path"]
+    rendered = render(fault, path)
+    if path.startswith(PAGES):
+        return _page(understand(fault), rendered)
     return ConnexionResponse(
         status_code=rendered.status, mimetype="application/json", body=rendered.body, headers=rendered.headers
     )
+
+
+def _page(refusal: Refusal, rendered: Answer) -> ConnexionResponse:
+    """Answer a person's browser with a page that says the same."""
+    html = _templates().get_template("refused.html").render(refusal=refusal, status=rendered.status)
+    return ConnexionResponse(
+        status_code=rendered.status,
+        mimetype="text/html",
+        content_type="text/html; charset=utf-8",
+        body=html,
+        headers=rendered.headers | pages.HEADERS,
+    )
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(loader=FileSystemLoader(ROOT / "templates"), autoescape=True)
 
 
 def render(fault: Exception, path: str) -> Answer:

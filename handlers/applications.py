@@ -62,7 +62,7 @@ def apply(
     """
     sent = {name: body[name] for name in FILES if name in body and not _is_blank(body[name])}
     person = {
-        "email": emails.normal(body["email"]),
+        "email": emails.normal_or_none(body["email"]),
         "full_name": body["full_name"].strip(),
         "phone": (body.get("phone") or "").strip(),
         "external_id": body.get("external_id"),
@@ -71,12 +71,18 @@ def apply(
     with begin() as session:
         job = jobs.get(session, caller, key)
         rules.check_open(job.status)
-        before = applications.live(session, job, person["email"])
+        before = applications.live(session, job, person["email"]) if person["email"] else None
         if before is not None:
             return _shown(session, before), False
         asked = [one.as_rules_see_it() for one in fields.all_of(session, job)]
     wrong = {name: _fault(file) for name, file in sent.items()}
-    answers = rules.check(body.get("answers") or {}, asked, wrong, cv_required=job.cv_required)
+    answers = rules.check(
+        body.get("answers") or {},
+        asked,
+        wrong,
+        cv_required=job.cv_required,
+        faults=rules.person_faults(person),
+    )
     kept = [_keep(caller, name, file) for name, file in sent.items()]
     made = None
     try:

@@ -1,14 +1,22 @@
 """The pages that a person sees. One layout for all, nothing from another host, nothing kept by the browser."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import flask
 from sqlalchemy.orm import Session
 
+import schemas.careers
 import schemas.sessions
+import store.careers
 import store.sessions
-from handlers import sessions
+from handlers import careers, sessions
+from rules import links
+from rules.applications import attempt
 from schemas import guides
+
+Begin = Callable[[], AbstractContextManager[Session]]
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -21,6 +29,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+
+JOBS_ON_A_PAGE = 50
 
 REFERENCE = HEADERS | {
     # The reference's own script sets styles; nothing else is looser than on other pages.
@@ -56,6 +66,37 @@ def show_take_page(session: Session, token: str) -> flask.Response:
         expires_at=sitting.invitation.expires_at,
         ended_by_time=ended_by_time,
     )
+
+
+def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> flask.Response:
+    """Show an organisation's open jobs."""
+    organisation, caller = store.careers.visit(session, org_slug)
+    found = store.careers.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE)
+    return page(
+        "careers.html",
+        organisation=organisation,
+        jobs=[schemas.careers.item(job, organisation) for job in found.results],
+        next=found.next,
+        previous=found.previous,
+    )
+
+
+def show_job_page(session: Session, org_slug: str, job_slug: str) -> flask.Response:
+    """Show an open job and the form to apply for it."""
+    job = careers.get_open_job(session, org_slug, job_slug)
+    return page("job.html", job=job, careers=links.careers(org_slug), given={}, faults={})
+
+
+def apply_on_page(begin: Begin, org_slug: str, job_slug: str, body: dict[str, Any]) -> flask.Response:
+    """Apply with the page's form; show thanks, or the form again with all that is wrong with it."""
+    refusal = attempt(lambda: careers.apply_for_job(begin, org_slug, job_slug, body))
+    with begin() as session:
+        job = careers.get_open_job(session, org_slug, job_slug)
+    around: dict[str, Any] = {"job": job, "careers": links.careers(org_slug)}
+    if refusal is None:
+        return page("applied.html", **around)
+    faults = {one["pointer"]: one["message"] for one in refusal.details.get("fields", [])}
+    return page("job.html", status=400, given=body, faults=faults, **around)
 
 
 def show_reference() -> flask.Response:

@@ -1,6 +1,6 @@
 """How applications move, what they may hold, and when their candidates hear of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,7 +26,8 @@ REPEATED = {"reject": "rejected", "hold": "on_hold"}
 
 MEBIBYTE = 1 << 20
 LARGEST_FILE = 10 * MEBIBYTE
-LONGEST_NAME = 255
+LONGEST_NAME = 255  # of a file
+LONGEST_PERSON, LONGEST_PHONE = 200, 40
 
 # How long after a rejection its candidate is mailed; None: never.
 REJECTION_MAIL: dict[str, timedelta | None] = {
@@ -56,6 +57,30 @@ def check_open(status: str) -> None:
     """Refuse an application for a job that takes none."""
     if status != "open":
         raise Invalid("The job is not open; applications are taken for open jobs only.", status=status)
+
+
+def person_faults(person: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Find what is wrong with who applies; an address that is none is None."""
+    name, phone = person["full_name"], person["phone"]
+    wrong = {
+        "email": None if person["email"] else "Must be an email address.",
+        "full_name": _length(name, LONGEST_PERSON) if name else "This field is required.",
+        "phone": _length(phone, LONGEST_PHONE),
+    }
+    return [{"pointer": f"/{field}", "message": message} for field, message in wrong.items() if message]
+
+
+def _length(text: str, longest: int) -> str | None:
+    return f"Must have at most {longest} characters." if len(text) > longest else None
+
+
+def attempt(do: Callable[[], object]) -> Invalid | None:
+    """Do something; return what is wrong with the request instead of raising it."""
+    try:
+        do()
+    except Invalid as refusal:
+        return refusal
+    return None
 
 
 def check(

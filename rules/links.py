@@ -22,3 +22,13 @@ def take(token: str) -> str:
 def error(code: str) -> str:
     """Return the page that explains an error code."""
     return f"{_base_url}/docs/errors/{code}/"
+
+
+def careers(organisation_slug: str) -> str:
+    """Return the page of an organisation's open jobs."""
+    return f"{_base_url}/careers/{organisation_slug}/"
+
+
+def job(organisation_slug: str, job_slug: str) -> str:
+    """Return the page of an open job."""
+    return f"{careers(organisation_slug)}{job_slug}/"

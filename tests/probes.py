@@ -8,9 +8,9 @@ import httpx
 from tests.documents import Documented, operations
 
 EVERY = [*operations("openapi").values(), *operations("candidate").values()]
-WITH_BODY = [one for one in EVERY if "requestBody" in one.definition]
-# Pages are for people: what they refuse is a page too.
+# Pages are for people: what they take is a form, and what they refuse is a page too.
 WITH_ENVELOPE = [one for one in EVERY if one.definition["tags"] != ["pages"]]
+WITH_BODY = [one for one in WITH_ENVELOPE if "requestBody" in one.definition]
 JSON = "application/json"
 
 

@@ -32,7 +32,12 @@ LONGEST = 310  # "about 300"
 EVERY = [(name, one) for name in documents() for one in operations(name).values()]
 PUBLIC = [one for name, one in EVERY if name == "openapi"]
 KEYED = [one for one in PUBLIC if one.scopes]
-WITH_BODY = [(name, one) for name, one in EVERY if "requestBody" in one.definition]
+# A page's body is a form.
+WITH_BODY = [
+    (name, one)
+    for name, one in EVERY
+    if "requestBody" in one.definition and one.definition["tags"] != ["pages"]
+]
 by_id = {"ids": lambda value: value.id if isinstance(value, Documented) else value}
 
 

@@ -252,7 +252,7 @@ def test_headers_of_any_length_and_kind_do_no_harm(client: Api) -> None:
 
 def test_the_documents_say_what_bodies_operations_take() -> None:
     for operation in EVERY:
-        if "requestBody" in operation.definition:
+        if "requestBody" in operation.definition and operation in WITH_ENVELOPE:
             assert body_schema(operation)["additionalProperties"] is False, operation.id
             assert set(operation.definition["requestBody"]["content"]) == {
                 "application/json", "application/x-www-form-urlencoded", "multipart/form-data",

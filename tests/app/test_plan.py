@@ -104,11 +104,13 @@ def test_candidate_operations_answer_alike(
 ) -> None:
     answers = []
     for http in ways:
-        keyed = api.tenant(http).test
+        owner = api.tenant(http)
+        keyed = owner.test
         token = keyed.invitation(keyed.assessment(cases=3)["slug"])["invite_token"]
         started = http.post(f"/api/v1/candidate/invites/{token}/start/").json()
         ids = {"token": token, "assessment_case_id": started["cases"][0]["assessment_case_id"]}
-        unknown = ids | {"token": "nothing-here"}
+        ids |= {"org_slug": owner.organisation.slug, "job_slug": owner.live.job(published=True)["slug"]}
+        unknown = ids | {"token": "nothing-here", "org_slug": "nothing-here"}
         candidate = api.Api(http, None, "")
         options = {"json": body(operation)} if "requestBody" in operation.definition else {}
         answers.append(

@@ -1,0 +1,37 @@
+"""What the world may see and do: open jobs, and applying for them."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from handlers import applications
+from rules.pages import Page
+from schemas import careers as schemas
+from store import careers, fields
+
+Body = dict[str, Any]
+Begin = Callable[[], AbstractContextManager[Session]]
+
+
+def list_open_jobs(session: Session, org_slug: str, **query: Any) -> Page:
+    """List an organisation's open jobs, newest first."""
+    organisation, caller = careers.visit(session, org_slug)
+    return careers.page(session, caller, **query).map(lambda job: schemas.item(job, organisation))
+
+
+def get_open_job(session: Session, org_slug: str, job_slug: str) -> Body:
+    """Show an open job with its questions."""
+    organisation, caller = careers.visit(session, org_slug)
+    job = careers.get(session, caller, job_slug)
+    return schemas.detail(job, organisation, fields.all_of(session, job))
+
+
+def apply_for_job(begin: Begin, org_slug: str, job_slug: str, body: Body) -> Body:
+    """Apply; the answer is the same whatever becomes of it, and for who has applied before."""
+    with begin() as session:
+        _, caller = careers.visit(session, org_slug)
+        job = careers.get(session, caller, job_slug)
+    applications.apply(begin, caller, str(job.id), body, source="public_careers", actor="candidate")
+    return {"status": "submitted"}

@@ -1,0 +1,196 @@
+"""What the world sees of an organisation's jobs, and applying without a key: the interface and the pages."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.api import Api, Tenant, address
+from tests.probes import faults, refusal
+
+TEXT = b"Ada Lovelace\nada@example.com\nPython\n"
+CHOICES = [{"value": "de", "label": "German"}, {"value": "en", "label": "English"}]
+
+
+@pytest.fixture
+def world(tenant: Tenant) -> Api:
+    """Anybody, without a key."""
+    return Api(tenant.http, None, "")
+
+
+def jobs(tenant: Tenant) -> str:
+    return f"/api/v1/careers/{tenant.organisation.slug}/jobs/"
+
+
+def page(tenant: Tenant, job: str = "") -> str:
+    return f"/careers/{tenant.organisation.slug}/{job and f'{job}/'}"
+
+
+def slugs(world: Api, tenant: Tenant) -> list[str]:
+    return [one["slug"] for one in world.get(jobs(tenant)).json()["results"]]
+
+
+def ask(tenant: Tenant, job: str, key: str, field_type: str = "short_text", **field: Any) -> None:
+    made = tenant.live.post(
+        f"/jobs/{job}/fields/", {"key": key, "label": f"Your {key}?", "field_type": field_type, **field}
+    )
+    assert made.status_code == 201, made.text
+
+
+def applications(tenant: Tenant) -> list[dict[str, Any]]:
+    return list(tenant.live.get("/applications/", params={"ordering": "submitted_at"}).json()["results"])
+
+
+# --- Reading
+
+
+def test_open_jobs_of_the_live_mode_and_no_others_are_there(
+    world: Api, tenant: Tenant, other: Tenant
+) -> None:
+    tenant.live.job(title="A draft")
+    first = tenant.live.job(published=True, title="First")["slug"]
+    second = tenant.live.job(published=True, title="Second")["slug"]
+    closed = tenant.live.job(published=True, title="Closed")["slug"]
+    tenant.live.post(f"/jobs/{closed}/close/")
+    tested = tenant.test.job(published=True, title="Only a test")["slug"]
+    other.live.job(published=True, title="Elsewhere")
+    assert slugs(world, tenant) == [second, first]
+    html = world.get(page(tenant)).text
+    assert "First" in html
+    for word in ("A draft", "Closed", "Only a test", "Elsewhere"):
+        assert word not in html
+    for slug in (closed, tested, "a-draft", "nothing"):
+        refusal(world.get(f"{jobs(tenant)}{slug}/"), 404, "NOT_FOUND")
+        refusal(
+            world.post(f"{jobs(tenant)}{slug}/apply/", {"email": address(), "full_name": "A"}),
+            404,
+            "NOT_FOUND",
+        )
+        for answer in (
+            world.get(page(tenant, slug)),
+            world.post(page(tenant, slug), data={"email": address()}),
+        ):
+            assert (answer.status_code, "There is nothing here" in answer.text) == (404, True)
+    refusal(world.get("/api/v1/careers/nobody/jobs/"), 404, "NOT_FOUND")
+    assert world.get("/careers/nobody/").status_code == 404
+
+
+def test_lists_have_pages(world: Api, tenant: Tenant) -> None:
+    made = [tenant.live.job(published=True, title=f"Job {number}")["slug"] for number in range(3)]
+    first = world.get(jobs(tenant), params={"page_size": 2}).json()
+    second = world.get(first["next"].removeprefix("http://testserver")).json()
+    assert [one["slug"] for one in first["results"] + second["results"]] == made[::-1]
+    assert "/query/cursor" in faults(world.get(jobs(tenant), params={"cursor": "x"}))
+
+
+def test_a_job_is_shown_with_what_is_asked_and_nothing_internal(world: Api, tenant: Tenant) -> None:
+    job = tenant.live.job(
+        published=True,
+        description_html="<p>Hi <b>you</b></p>",
+        location_text="Berlin",
+        position_types=["contract"],
+    )["slug"]
+    ask(tenant, job, "years", "number", is_required=True)
+    ask(tenant, job, "hidden", is_active=False)
+    shown = world.get(f"{jobs(tenant)}{job}/").json()
+    assert [one["key"] for one in shown["application_fields"]] == ["years"]
+    assert shown["url"] == f"http://testserver/careers/{tenant.organisation.slug}/{job}/"
+    assert not {"id", "application_count", "screen_auto_advance_l3_min", "rejection_visibility"} & set(shown)
+    html = world.get(page(tenant, job)).text
+    assert "<p>Hi <b>you</b></p>" in html
+    assert "Your years?" in html
+    assert "Berlin · Contract" in html
+    assert "Your hidden?" not in html
+    assert "noindex" not in html
+
+
+# --- Applying through the interface
+
+
+def test_the_answer_says_nothing_of_what_became_of_it(world: Api, tenant: Tenant) -> None:
+    job = tenant.live.job(published=True)["slug"]
+    ask(tenant, job, "years", "number")
+    rules = {"rules": [{"field_key": "years", "operator": "gte", "value": 3}]}
+    tenant.live.put(f"/jobs/{job}/knockout-rules/replace/", rules)
+    path, email = f"{jobs(tenant)}{job}/apply/", address()
+    for years in (1, 5):
+        answer = world.post(path, {"email": email, "full_name": "Ada", "answers": {"years": years}})
+        assert (answer.status_code, answer.json()) == (201, {"status": "submitted"})
+    [made] = applications(tenant)
+    assert (made["status"], made["source"], made["email"]) == ("knockout_failed", "public_careers", email)
+    assert tenant.live.get(f"/applications/{made['id']}/").json()["events"][0]["actor"] == "candidate"
+
+
+def test_a_multipart_application_brings_files_and_answers(world: Api, tenant: Tenant) -> None:
+    job = tenant.live.job(published=True, cv_required=True)["slug"]
+    ask(tenant, job, "languages", "multi_select", options=CHOICES)
+    path, email = f"{jobs(tenant)}{job}/apply/", address()
+    assert set(faults(world.post(path, {"email": email, "full_name": "A", "answers": {"x": 1}}))) == {
+        "/cv", "/answers/x",
+    }  # fmt: skip
+    form = {"email": email, "full_name": "Ada", "answers.languages": ["de", "en"]}
+    assert world.post(path, data=form, files={"cv": ("cv.txt", TEXT)}).status_code == 201
+    [made] = applications(tenant)
+    whole = tenant.live.get(f"/applications/{made['id']}/").json()
+    assert whole["answers"][0]["value_json"] == ["de", "en"]
+    assert [one["kind"] for one in whole["attachments"]] == ["cv"]
+
+
+def test_applying_many_times_at_once_makes_one_application(world: Api, tenant: Tenant) -> None:
+    job = tenant.live.job(published=True)["slug"]
+    body = {"email": "ada@example.com", "full_name": "Ada"}
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(
+            pool.map(lambda _: world.post(f"{jobs(tenant)}{job}/apply/", body).status_code, range(8))
+        )
+    assert answers == [201] * 8
+    assert len(applications(tenant)) == 1
+
+
+# --- Applying on the page
+
+
+def test_the_form_says_everything_that_is_wrong_and_keeps_what_was_given(world: Api, tenant: Tenant) -> None:
+    job = tenant.live.job(published=True, cv_required=True)["slug"]
+    ask(tenant, job, "years", "number", is_required=True)
+    ask(tenant, job, "language", "single_select", options=CHOICES)
+    ask(tenant, job, "story", "long_text")
+    form = {"email": "nobody", "full_name": "", "phone": "<1>", "answers.years": "many", "answers.language": "de",
+            "answers.story": "<script>x</script>"}  # fmt: skip
+    answer = world.post(page(tenant, job), data=form, files={"cv": ("cv.doc", b"\xd0\xcf\x11\xe0\0\0")})
+    html = answer.text
+    assert answer.status_code == 400
+    for id in ("email", "full_name", "answers-years", "cv"):
+        assert f'id="{id}-fault"' in html, id
+        assert f'href="#{id}"' in html, id
+    assert len(re.findall(r'aria-invalid="true"', html)) == 4
+    assert 'value="nobody"' in html
+    assert re.search(r'value="de" checked', html)
+    assert "<script>x" not in html
+    assert "&lt;script&gt;x" in html
+    assert applications(tenant) == []
+
+
+def test_the_form_is_thanked_for_and_again_for_the_second_time(world: Api, tenant: Tenant) -> None:
+    job = tenant.live.job(published=True)["slug"]
+    ask(tenant, job, "remote", "boolean")
+    form = {"email": "ada@example.com", "full_name": "Ada", "phone": "", "answers.remote": "true"}
+    files = {"cv": ("cv.txt", TEXT), "cover_letter": ("", b"")}
+    for _ in range(2):
+        answer = world.post(page(tenant, job), data=form, files=files)
+        assert (answer.status_code, "Thank you for applying" in answer.text) == (200, True), answer.text
+    [made] = applications(tenant)
+    assert made["source"] == "public_careers"
+
+
+def test_what_the_form_cannot_take_is_a_page_too(world: Api, tenant: Tenant) -> None:
+    job = tenant.live.job(published=True)["slug"]
+    form = {"email": "ada@example.com", "full_name": "Ada"}
+    large = world.post(page(tenant, job), data=form, files={"cv": ("cv.txt", b"x" * (11 << 20))})
+    assert (large.status_code, "too large" in large.text) == (413, True)
+    strange = world.post(page(tenant, job), data=form | {"no_such_field": "1"})
+    assert (strange.status_code, "did not work" in strange.text) == (400, True)
+    for answer in (large, strange, world.get(page(tenant, job))):
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert "default-src 'self'" in answer.headers["content-security-policy"]
