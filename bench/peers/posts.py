@@ -10,7 +10,7 @@ import time
 
 import httpx
 
-SECRET, AT_ONCE = b"0123456789abcdef0123456789abcdef", 64
+SECRET, AT_ONCE = b"0123456789abcdef0123456789abcdef", 16
 DATA = {"session_id": "0190b6f1-7d3c-7a1e-9a51-0a6c1f6f0a01", "candidate_email": "zoe@example.com"}
 
 
