@@ -154,6 +154,11 @@ def an_open_job() -> Ids:
     return made
 
 
+def a_career() -> Ids:
+    """What the world sees: an organisation by its slug, and an open job of the live mode."""
+    return {"org_slug": call("GET", "/org/")["slug"], "job_slug": an_open_job()["key"]}
+
+
 def an_application() -> Ids:
     made = shared(an_open_job)
     person = {
@@ -192,6 +197,13 @@ def a_person(body: Any) -> None:
     for name in ("job_id", "cv", "cover_letter", "answers"):
         body.pop(name, None)
     body |= {"job_slug": shared(an_open_job)["key"], "email": f"{uuid.uuid4().hex}@example.com"}
+
+
+def a_stranger(body: Any) -> None:
+    """Somebody who has a name and an address, and answers nothing that is not asked."""
+    for name in ("cv", "cover_letter", "answers"):
+        body.pop(name, None)
+    body |= {"email": f"{uuid.uuid4().hex}@example.com", "full_name": "Ada Lovelace", "phone": "1"}
 
 
 def a_question(body: Any) -> None:
@@ -287,6 +299,8 @@ RULES: dict[str, Callable[[Any], None]] = {
     "replace_knockouts": a_knockout,
     "replace_requirements": a_requirement,
     "create_application": a_person,
+    "apply_for_job": a_stranger,
+    "apply_on_page": a_stranger,
     "report_violation": a_signal,
     "attach_cases": a_set,
     "replace_cases": a_set,
@@ -347,6 +361,8 @@ SHARED: dict[tuple[str, str], Callable[[], Ids]] = {
     ("cases", "id"): a_case,
     ("webhooks", "id"): a_verified_webhook,
     ("jobs", "key"): a_job,
+    ("api", "org_slug"): a_career,
+    ("careers", "org_slug"): a_career,
     ("applications", "application_id"): an_application,
 }
 
@@ -365,7 +381,10 @@ def ids(case: Case) -> Ids:
 @cache
 def cursor(path: str) -> str | None:
     """Return a cursor that the list of this path made; None where it has a single page."""
-    following = http.get(path, params={"page_size": 1}).json()["next"]
+    answer = http.get(path, params={"page_size": 1})
+    if not answer.headers["content-type"].startswith("application/json"):
+        return None  # a page for people
+    following = answer.json()["next"]
     return httpx.URL(following).params["cursor"] if following else None
 
 
@@ -413,7 +432,8 @@ def form(context: schemathesis.SerializationContext, value: Any) -> Any:
 @cache
 def body_schema(operation_id: str) -> dict[str, Any]:
     found = next(op for name in documents() for op in operations(name).values() if op.id == operation_id)
-    schema: dict[str, Any] = found.definition["requestBody"]["content"]["application/json"]["schema"]
+    content = found.definition["requestBody"]["content"]
+    schema: dict[str, Any] = next(iter(content.values()))["schema"]  # the same for every media type
     return schema
 
 
