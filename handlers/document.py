@@ -27,6 +27,5 @@ def _publish(form: str) -> flask.Response:
     response = flask.Response(published.content, content_type=published.media_type)
     response.set_etag(published.etag)
     response.headers["Cache-Control"] = CACHED
-    response.headers["Access-Control-Allow-Origin"] = "*"  # tools in a browser may read it from anywhere
     response.make_conditional(flask.request)
     return response

@@ -201,7 +201,7 @@ def test_an_unknown_parameter_is_refused_by_name(client: Api, operation: Documen
     assert faults(ask(client, operation.method, f"{at}?pagesize=1"))["/query/pagesize"].startswith(
         "Unknown parameter."
     )
-    assert "/query/a\x00b" in faults(ask(client, operation.method, f"{at}?a%00b=1"))
+    assert "/query/a\ufffdb" in faults(ask(client, operation.method, f"{at}?a%00b=1"))
     assert "/query" in faults(ask(client, operation.method, f"{at}?%ff=1"))
     faults(ask(client, operation.method, f"{at}?{'&'.join(f'a{n}=1' for n in range(200))}"))
     faults(ask(client, operation.method, f"{at}?{'b' * 20_000}=1"))

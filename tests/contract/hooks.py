@@ -407,7 +407,8 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         case.path_parameters = {name: real.get(name, value) for name, value in case.path_parameters.items()}
     if case.query and "cursor" in case.query:
         following = cursor(httpx.URL(case.operation.base_url or "").path.rstrip("/") + case.formatted_path)
-        query = {name: value for name, value in case.query.items() if name != "cursor"}
+        # The cursor is of the list in its own order.
+        query = {name: value for name, value in case.query.items() if name not in ("cursor", "ordering")}
         case.query = {**query, "cursor": following} if following else query
 
 
