@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,10 +72,29 @@ def as_account(account: Account | None) -> dict[str, Any]:
 def stop(process: subprocess.Popen[bytes], sign: signal.Signals, *, patience: float) -> None:
     """Ask a child to stop; after `patience` seconds kill it and what it started."""
     ask(process, sign)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(patience)
+    _ended(process, patience)
     end_group(process)
-    process.wait()
+    _ended(process, patience)
+
+
+def _ended(process: subprocess.Popen[bytes], patience: float) -> bool:
+    """Wait for a child's end, and say whether it came.
+
+    `Popen.wait` takes a lock that a signal's exception may have left taken in `Popen.poll`: it would wait for ever.
+    """
+    deadline = time.monotonic() + patience
+    while process.returncode is None:
+        try:
+            done, status = os.waitpid(process.pid, os.WNOHANG)
+        except ChildProcessError:  # somebody has seen its end already
+            return True
+        if done:
+            process.returncode = os.waitstatus_to_exitcode(status)
+        elif time.monotonic() > deadline:
+            return False
+        else:
+            time.sleep(0.01)
+    return True
 
 
 def ask(process: subprocess.Popen[bytes], sign: signal.Signals) -> None:
