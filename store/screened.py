@@ -51,7 +51,10 @@ def find(session: Session, id: UUID, *, for_update: bool = False) -> Application
             joinedload(Application.job, innerjoin=True), joinedload(Application.screening, innerjoin=True)
         )
     )
-    return session.scalars(found.with_for_update(of=Application) if for_update else found).first()
+    row = session.scalars(found.with_for_update(of=Application) if for_update else found).first()
+    if row is not None and for_update:
+        session.refresh(row.screening)  # what was read while the lock was awaited may be older than the lock
+    return row
 
 
 def keep(session: Session, application: Application, task: Task, outcome: Outcome, shows: Shows) -> None:

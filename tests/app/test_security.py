@@ -374,7 +374,7 @@ def test_no_secret_ever_reaches_a_log(http: TestClient, monkeypatch: pytest.Monk
             def fail(*_: Any, **__: Any) -> None:
                 raise RuntimeError(f"Bearer {owner.live.key} at /take/{token} whsec_{'a' * 44}")
 
-            patch.setattr("store.invitations.get", fail)
+            patch.setattr("store.invitations.read", fail)
             owner.live.checked = False
             refusal(owner.live.get(f"/invites/{token}/"), 500, "INTERNAL_ERROR")
     finally:
