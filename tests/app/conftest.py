@@ -26,7 +26,7 @@ def client(http: TestClient) -> Iterator[Api]:
             patch.setitem(EXTRA_CAPS, cap, ENDLESS)
         patch.setitem(PLANS, "enterprise", replace(PLANS["enterprise"], reads=ENDLESS, writes=ENDLESS))
         yield Api(http, tenant(http, "enterprise").live.key, base="", checked=False)
-    limits.configure(600)
+    limits.configure(ENDLESS)
 
 
 @pytest.fixture
