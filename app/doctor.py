@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 import store
 from app import wiring
 from app.settings import Settings
-from gateways import languages, mail, sandbox
+from gateways import cv, languages, mail, sandbox
 from rules.clock import now
 from store import health, reencryption
 from workers import schedule
@@ -183,6 +183,13 @@ def _sandbox() -> Findings:
             )  # fmt: skip
     if not any(reasons.values()):
         yield Finding("sandbox", FINE, f"It runs {', '.join(reasons)}.")
+    if reason := cv.why_no_walls():
+        yield Finding(
+            "cvs", WORTH_KNOWING, f"CVs are read within limits but without the sandbox's walls: {reason}. A file made"
+            " to take the reader over would find the network and this user's files."
+        )  # fmt: skip
+    else:
+        yield Finding("cvs", FINE, "They are read behind the sandbox's walls.")
 
 
 def _web(settings: Settings) -> Findings:

@@ -6,30 +6,23 @@ on time, memory, processes, files and output, and a filter on system calls. Need
 Where the kernel or a container refuses any of this, `available` is False and nothing runs.
 """
 
-import json
 import os
-import signal
-import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gateways import languages
+from gateways.jail.starting import Known, process_limit, supervise
 from gateways.languages import LANGUAGES
 
 OUTPUT_BYTES = 64 * 1024
-PROCESSES = 64
 MIB = 1 << 20
-RETRY_SECONDS = 60.0  # a machine that could not run a language is asked again after this
 
 # Programs running at a time in one process, so that a wave of submissions does not make them all late.
 _places = threading.BoundedSemaphore(max(2, os.cpu_count() or 2))
-_probing = threading.Lock()
-_known: dict[str, tuple[str, float]] = {}  # language -> (why not, empty when it runs; when that was found)
+_known: dict[str, Known] = {}  # by language
 
 
 @dataclass(frozen=True)
@@ -52,13 +45,9 @@ def available(language: str) -> bool:
 
 def why_not(language: str) -> str:
     """Give the reason why a language cannot run here; empty if it can."""
-    with _probing:
-        reason, found = _known.get(language, ("", 0.0))
-        if found and (not reason or time.monotonic() - found < RETRY_SECONDS):
-            return reason
-        reason = _probe(language)
-        _known[language] = (reason, time.monotonic())
-        return reason
+    if language not in _known:
+        _known[language] = Known(lambda: _probe(language))
+    return _known[language].why_not()
 
 
 def run(
@@ -98,7 +87,7 @@ def _run(language: str, code: str, inputs: Sequence[str], *, seconds: float, mem
         raise UnavailableError("the sandbox needs Linux")
     spec = _spec(language, code, inputs, seconds=seconds, memory_mb=memory_mb)
     with _places:
-        answer = _supervise(spec, patience=len(inputs) * (seconds + 5) + 10)
+        answer = supervise(spec, patience=len(inputs) * (seconds + 5) + 10)
     if "fault" in answer:
         raise UnavailableError(f"this machine offers no sandbox: {answer['fault']}")
     return [Run(**run) for run in answer["runs"]]
@@ -114,7 +103,7 @@ def _spec(
         raise UnavailableError(f"{language} is not installed here")
     limits = {
         "RLIMIT_CPU": int(seconds) + 2,
-        "RLIMIT_NPROC": _process_limit(),
+        "RLIMIT_NPROC": process_limit(),
         "RLIMIT_FSIZE": 16 * MIB,
         "RLIMIT_NOFILE": 128,
         "RLIMIT_CORE": 0,
@@ -134,35 +123,3 @@ def _spec(
         "memory_bytes": memory_mb * MIB,
         "output_bytes": OUTPUT_BYTES,
     }
-
-
-def _process_limit() -> int:
-    """Leave room for PROCESSES of the program; before Linux 5.14 the limit counts the user's others too."""
-    major, minor = (int(part) for part in os.uname().release.split(".")[:2])
-    if (major, minor) >= (5, 14):
-        return PROCESSES
-    return PROCESSES + sum(1 for _ in Path("/proc").glob("[0-9]*/task/[0-9]*"))
-
-
-def _supervise(spec: dict[str, Any], *, patience: float) -> dict[str, Any]:
-    """Start the supervisor in a fresh interpreter with an empty environment and wait for its answer."""
-    root = str(Path(__file__).resolve().parent.parent)
-    start = "import sys; sys.path.append(sys.argv[1]); from gateways.jail.supervise import main; main()"
-    with subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-        [languages.python(), "-I", "-S", "-c", start, root],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={},
-        cwd="/",
-        start_new_session=True,
-    ) as process:
-        try:
-            out, err = process.communicate(json.dumps(spec).encode(), timeout=patience)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-    if process.returncode:
-        return {"fault": err.decode(errors="replace").strip()[-300:] or f"exit {process.returncode}"}
-    answer: dict[str, Any] = json.loads(out)
-    return answer

@@ -6,5 +6,6 @@ Word files meet whatever strangers send, and must take nothing else down with th
 
 from gateways.cv.kinds import KINDS, MEDIA_TYPES, sniff, why_not
 from gateways.cv.reading import Parsed, parse
+from gateways.cv.walled import why_not as why_no_walls
 
-__all__ = ["KINDS", "MEDIA_TYPES", "Parsed", "parse", "sniff", "why_not"]
+__all__ = ["KINDS", "MEDIA_TYPES", "Parsed", "parse", "sniff", "why_no_walls", "why_not"]

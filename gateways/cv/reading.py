@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from gateways.cv import walled
 from gateways.cv.kinds import sniff, why_not
 
 SECONDS = 20.0
@@ -18,6 +19,9 @@ MEMORY_MB = 280  # of address space: what is resident can only be less
 TOO_LONG = "The file takes too long to read."
 TOO_BIG = "The file needs too much memory to read."
 BROKEN = "The file is damaged, or made so that it needs too much memory to read."
+STOPPED = {"timeout": TOO_LONG, "memory": TOO_BIG, "output_limit": TOO_BIG}
+
+START = "import sys; sys.path[:0] = sys.argv[1].split(':'); from gateways.cv.child import main; main()"
 
 
 @dataclass(frozen=True)
@@ -45,19 +49,27 @@ def parse(
     kind = sniff(content)
     if kind is None:
         return Parsed(None, error=why_not(content))
-    day = today or datetime.now(UTC).date()
-    orders = {"kind": kind, "today": day.isoformat(), "seconds": int(seconds) + 1, "memory_mb": memory_mb}
-    answer = _read(orders, content, seconds)
+    given = orders(kind, today=today, seconds=seconds, memory_mb=memory_mb)
+    walled_answer = walled.read(START, given, content, seconds)
+    answer = _read(given, content, seconds) if walled_answer is None else _heard(walled_answer)
     if "error" in answer:
         return Parsed(kind, error=answer["error"])
     return Parsed(kind, answer["profile"]["text"], answer["profile"])
 
 
+def orders(
+    kind: str, *, today: date | None = None, seconds: float = SECONDS, memory_mb: int = MEMORY_MB
+) -> dict[str, Any]:
+    """Write the reader's orders."""
+    day = today or datetime.now(UTC).date()
+    return {"kind": kind, "today": day.isoformat(), "seconds": int(seconds) + 1, "memory_mb": memory_mb}
+
+
 def _read(orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, Any]:
+    """Read in a process that has its limits alone."""
     root = str(Path(__file__).resolve().parents[2])
-    start = "import sys; sys.path.insert(0, sys.argv[1]); from gateways.cv.child import main; main()"
     with subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-        [sys.executable, "-I", "-c", start, root, json.dumps(orders)],
+        [sys.executable, "-I", "-c", START, root, json.dumps(orders)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -74,19 +86,21 @@ def _read(orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, A
         except BaseException:
             _stop(process)
             raise
-    return _understand(process.returncode, out)
+    ends = {-signal.SIGXCPU: "timeout", -signal.SIGKILL: "memory"}
+    return _heard({"outcome": ends.get(process.returncode, "ok"), "stdout": out})
 
 
-def _understand(status: int, out: bytes) -> dict[str, Any]:
-    if status == -signal.SIGXCPU:
-        return {"error": TOO_LONG}
-    if status == -signal.SIGKILL:
-        return {"error": TOO_BIG}
+def _heard(answer: dict[str, Any]) -> dict[str, Any]:
+    """Make sense of what the reader wrote and how it ended."""
+    if answer["outcome"] in STOPPED:
+        return {"error": STOPPED[answer["outcome"]]}
     try:
-        answer: dict[str, Any] = json.loads(out)
-    except ValueError:
-        return {"error": BROKEN}
-    return answer
+        heard = json.loads(answer["stdout"])
+        if isinstance(heard["error"] if "error" in heard else heard["profile"]["text"], str):
+            return dict(heard)
+    except (ValueError, TypeError, KeyError):  # it fell, or somebody else wrote this
+        pass
+    return {"error": BROKEN}
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

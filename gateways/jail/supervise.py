@@ -8,6 +8,7 @@ It reads its orders as JSON from standard input and answers with JSON on standar
 When init ends, the kernel ends everything that was started behind the walls.
 """
 
+import binascii
 import contextlib
 import fcntl
 import json
@@ -37,16 +38,17 @@ def main() -> None:
     spec = json.loads(sys.stdin.buffer.read())
     answer: dict[str, Any]
     try:
-        answer = {"runs": [run(spec, text) for text in spec["inputs"]]}
+        answer = {"runs": [run(spec, given) for given in spec["inputs"]]}
     except (WallError, OSError) as error:
         answer = {"fault": str(error)}
     sys.stdout.write(json.dumps(answer))
 
 
-def run(spec: dict[str, Any], text: str) -> dict[str, str]:
-    """Run the program once; answer its output and how it ended."""
+def run(spec: dict[str, Any], given: str) -> dict[str, str]:
+    """Run the program once, on a text or on bytes written as base64; answer its output and how it ended."""
     as_root = os.geteuid() == 0
-    stdin = _sealed(text.encode(errors="surrogatepass"))
+    data = binascii.a2b_base64(given) if spec.get("binary") else given.encode(errors="surrogatepass")
+    stdin = _sealed(data)
     pipes = {name: os.pipe() for name in ("out", "err", "note", "go")}
     started = time.monotonic()
     keeper = os.fork()

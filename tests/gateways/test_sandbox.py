@@ -460,9 +460,9 @@ def test_an_unknown_language_is_not_available():
 @needs_python
 def test_being_available_is_found_out_once():
     assert available("python")
-    found = sandbox._known["python"]
+    found = sandbox._known["python"].found
     assert available("python")
-    assert sandbox._known["python"] is found
+    assert sandbox._known["python"].found == found
 
 
 @pytest.mark.parametrize(
