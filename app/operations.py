@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode
 
@@ -10,6 +11,7 @@ import connexion
 import flask
 import orjson
 from connexion.resolver import Resolver
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 import store
@@ -22,6 +24,7 @@ from store import idempotency, organisations
 from store.engine import Reading
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
+Begin = Callable[[], AbstractContextManager[Session]]
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -57,9 +60,10 @@ class TagResolver(Resolver):  # type: ignore[misc]
 class Operation:
     """A handler with what surrounds it: plan gate, transaction, idempotency, `meta`, headers.
 
-    The handler names what it needs: `session`, a transaction; `reading` where it changes nothing; `begin` where it
-    must reach the network between two transactions; `caller`; parameters
-    and `body` by name, or all that it does not name as `**query`.
+    The handler names what it needs: `session`, a transaction; `reading` where it changes nothing; `begin` and
+    `finish` where it must reach the network between two transactions, `finish` for the last one, with which the
+    answer to an Idempotency-Key is kept; `caller`; parameters and `body` by name, or all that it does not name as
+    `**query`.
     """
 
     def __init__(self, function: Callable[..., Any], method: str, definition: dict[str, Any]) -> None:
@@ -68,6 +72,7 @@ class Operation:
         self.wants = {parameter.name for parameter in signature}
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
         self.reads = "reading" in self.wants
+        self.in_parts = not self.wants.isdisjoint(("begin", "finish"))
         self.feature = definition.get("x-feature")
         self.success = int(min(status for status in definition["responses"] if status.startswith("2")))
         content = definition["responses"][str(self.success)].get("content", {})
@@ -92,23 +97,29 @@ class Operation:
     def run(self, request: context.Request, caller: Caller | None) -> Answer | flask.Response:
         """Carry out one request; only what is no JSON comes back as a response of Flask's."""
         key = request.arguments.pop(IDEMPOTENCY_KEY, None)
-        given = request.arguments
         if caller and self.feature:
             plans.require(caller.plan_name, self.feature)
+        if key is not None and caller is not None and not self.reads:
+            return self._once(request, caller, key)
         with store.reading() if self.reads else store.transaction() as means:
-            if key is None or caller is None or isinstance(means, Reading):
-                return self._produce(means, request, caller, given)
-            return self._once(means, request, caller, key, given)
+            return self._produce(means, request, caller)
 
     def _produce(
         self,
-        means: Session | Reading,
+        means: Session | Reading | None,
         request: context.Request,
         caller: Caller | None,
-        given: dict[str, Any],
+        finish: Begin = store.transaction,
     ) -> Answer | flask.Response:
+        given = request.arguments
         arguments = given if self.wants_all else {name: given[name] for name in given if name in self.wants}
-        there = {"session": means, "reading": means, "begin": store.transaction, "caller": caller}
+        there = {
+            "session": means,
+            "reading": means,
+            "begin": store.transaction,
+            "finish": finish,
+            "caller": caller,
+        }
         made = self.function(**arguments, **{name: there[name] for name in there if name in self.wants})
         if isinstance(made, flask.Response):
             return made
@@ -117,24 +128,56 @@ class Operation:
             return Answer(status, b"")
         if isinstance(body, Page):
             body = _envelope(body, request)
-        if self.with_meta and caller:
+        if self.with_meta and caller and means:
             body = {**body, "meta": organisations.quota(means, caller)}
         return Answer(status, orjson.dumps(body))
 
-    def _once(
-        self, session: Session, request: context.Request, caller: Caller, key: str, given: dict[str, Any]
-    ) -> Answer:
+    def _once(self, request: context.Request, caller: Caller, key: str) -> Answer:
         """Answer a request that names itself: its effect once, its answer as often as it is asked for."""
 
-        def first() -> idempotency.Answer:
-            made = self._produce(session, request, caller, given)
+        def first(session: Session | None, finish: Begin = store.transaction) -> idempotency.Answer:
+            made = self._produce(session, request, caller, finish)
             assert isinstance(made, Answer)  # an operation that takes a key answers JSON
             return idempotency.Answer(made.status, made.body)
 
         target = f"{self.method} {request.path}".encode()
-        asked = target + orjson.dumps(given, default=_hashable, option=orjson.OPT_SORT_KEYS)
-        kept, replayed = idempotency.once(session, caller, key, hashlib.sha256(asked).hexdigest(), first)
+        hashed = orjson.dumps(request.arguments, default=_hashable, option=orjson.OPT_SORT_KEYS)
+        asked = idempotency.Asked(caller, key, hashlib.sha256(target + hashed).hexdigest())
+        if self.in_parts:
+            kept, replayed = _in_parts(asked, lambda finish: first(None, finish))
+        else:
+            with store.transaction() as session:
+                kept, replayed = idempotency.once(session, asked, lambda: first(session))
         return Answer(kept.status, kept.body, {"Idempotent-Replayed": "true"} if replayed else {})
+
+
+def _in_parts(
+    asked: idempotency.Asked, first: Callable[[Begin], idempotency.Answer]
+) -> tuple[idempotency.Answer, bool]:
+    """Have the last of several transactions keep the answer; none is open between them.
+
+    The key is held meanwhile by a row, which is let go when the request comes to nothing and grows old when we die.
+    """
+    with store.transaction() as session:
+        held = idempotency.hold(session, asked)
+    if isinstance(held, idempotency.Answer):
+        return held, True
+    try:
+        with ExitStack() as last:  # commits after the answer is in
+            opened: list[Session] = []
+
+            def finish() -> AbstractContextManager[Session]:
+                opened.append(last.enter_context(store.transaction()))
+                return nullcontext(opened[-1])
+
+            answer = first(finish)
+            [session] = opened or [last.enter_context(store.transaction())]
+            idempotency.keep(session, asked, held, answer)
+    except BaseException:
+        with suppress(SQLAlchemyError), store.transaction() as session:
+            idempotency.let_go(session, asked, held)
+        raise
+    return answer, False
 
 
 def _hashable(value: Any) -> str:

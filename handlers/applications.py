@@ -1,6 +1,6 @@
 """Applications: made, decided on, and their files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import quote
@@ -14,13 +14,14 @@ from rules import applications as rules
 from rules import knockouts as knockout_rules
 from rules import plans
 from rules.caller import Caller
-from rules.errors import NotFound
+from rules.errors import Invalid, NotFound
 from rules.pages import Page
 from schemas import applications as schemas
 from schemas import emails
 from store import applications, attachments, candidates, events, fields, jobs, knockouts, moves, screened
 from store.applications import Application
 from store.ids import new_id
+from store.jobs import Job
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -46,15 +47,22 @@ def get_application(session: Session, caller: Caller, application_id: UUID) -> B
     return _shown(session, applications.get(session, caller, application_id))
 
 
-def create_application(begin: Begin, caller: Caller, body: Body) -> tuple[Body, int]:
+def create_application(begin: Begin, finish: Begin, caller: Caller, body: Body) -> tuple[Body, int]:
     """Apply for somebody; a second time answers the application that exists."""
-    key = str(body.get("job_id") or body.get("job_slug"))
-    made, new = apply(begin, caller, key, body, source="public_api", actor=ACTOR)
+    names = [str(body[name]) for name in ("job_id", "job_slug") if name in body]
+    made, new = apply(begin, finish, caller, names, body, source="public_api", actor=ACTOR)
     return made, 201 if new else 200
 
 
 def apply(
-    begin: Begin, caller: Caller, key: str, body: Mapping[str, Any], *, source: str, actor: str
+    begin: Begin,
+    finish: Begin,
+    caller: Caller,
+    job_names: Sequence[str],
+    body: Mapping[str, Any],
+    *,
+    source: str,
+    actor: str,
 ) -> tuple[Body, bool]:
     """Make an application with its files, or refuse with every fault; say whether it is new.
 
@@ -69,7 +77,7 @@ def apply(
         "source": source,
     }
     with begin() as session:
-        job = jobs.get(session, caller, key)
+        job = _named(session, caller, job_names)
         rules.check_open(job.status)
         before = applications.live(session, job, person["email"]) if person["email"] else None
         if before is not None:
@@ -86,13 +94,21 @@ def apply(
     kept = [_keep(caller, name, file) for name, file in sent.items()]
     made = None
     try:
-        with begin() as session:
+        with finish() as session:
             made, answer = _create(session, caller, str(job.id), person, answers, kept, actor)
     finally:
         if made is None:
             for one in kept:
                 files.delete(one["key"])
     return answer, made is not None
+
+
+def _named(session: Session, caller: Caller, names: Sequence[str]) -> Job:
+    """Load the job that an application names, by id, slug or both."""
+    job, *others = [jobs.get(session, caller, name) for name in names]
+    if any(other.id != job.id for other in others):
+        raise Invalid.at("/job_slug", "Names another job than `job_id` does.")
+    return job
 
 
 def _create(

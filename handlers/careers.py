@@ -33,5 +33,5 @@ def apply_for_job(begin: Begin, org_slug: str, job_slug: str, body: Body) -> Bod
     with begin() as session:
         _, caller = careers.visit(session, org_slug)
         job = careers.get(session, caller, job_slug)
-    applications.apply(begin, caller, str(job.id), body, source="public_careers", actor="candidate")
+    applications.apply(begin, begin, caller, [str(job.id)], body, source="public_careers", actor="candidate")
     return {"status": "submitted"}

@@ -24,13 +24,13 @@ def get_screening(session: Session, caller: Caller, application_id: UUID) -> Bod
     return schemas.result(applications.get(session, caller, application_id))
 
 
-def rerun_screening(begin: Begin, caller: Caller, application_id: UUID, body: Body) -> Body:
+def rerun_screening(begin: Begin, finish: Begin, caller: Caller, application_id: UUID, body: Body) -> Body:
     """Screen again in the request's own time; no transaction is open meanwhile."""
     with begin() as session:
         found = applications.get(session, caller, application_id)
         task = screened.task(session, found, body["action"], html.plain)
     outcome = gateways.screening.run(task, seconds=SECONDS, patient=False)
-    with begin() as session:
+    with finish() as session:
         found = applications.get(session, caller, application_id, for_update=True)
         screened.keep(session, found, task, outcome, schemas)
         session.flush()

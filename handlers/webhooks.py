@@ -42,10 +42,10 @@ def get_webhook(session: Session, caller: Caller, id: UUID) -> Body:
     return schemas.endpoint(webhooks.get(session, caller, id))
 
 
-def create_webhook(begin: Begin, caller: Caller, body: Body) -> Body:
+def create_webhook(finish: Begin, caller: Caller, body: Body) -> Body:
     """Register an endpoint; its secret is shown here and when it is rotated, never again."""
     _check_url(body["url"])
-    with begin() as session:
+    with finish() as session:
         endpoint, secret = webhooks.create(
             session,
             caller,
@@ -72,7 +72,7 @@ def delete_webhook(session: Session, caller: Caller, id: UUID) -> None:
     webhooks.remove(session, webhooks.get(session, caller, id, lock=True))
 
 
-def test_webhook(begin: Begin, caller: Caller, id: UUID) -> Body:
+def test_webhook(begin: Begin, finish: Begin, caller: Caller, id: UUID) -> Body:
     """Send a ping; success verifies the endpoint, switches it on and releases what waits for it."""
     with begin() as session:
         endpoint = webhooks.get(session, caller, id)
@@ -85,7 +85,7 @@ def test_webhook(begin: Begin, caller: Caller, id: UUID) -> Body:
         raise WebhookRequestFailed(reason=outcome.error)
     if not outcome.succeeded:
         raise WebhookEndpointError(status_code=outcome.status_code)
-    with begin() as session:
+    with finish() as session:
         tested = webhooks.get(session, caller, id, lock=True)
         if tested.url != endpoint.url:
             raise Invalid("The endpoint's URL changed while it was being tested.", status="unverified")

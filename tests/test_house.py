@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 import store.base
 from app.formats import CHECKS
-from app.operations import METHODS
+from app.operations import IDEMPOTENCY_KEY, METHODS
 from app.schema import draft4
 from app.settings import ROOT
 from rules import errors, events, scopes
@@ -189,7 +189,8 @@ def test_handlers_ask_for_what_their_operation_has() -> None:
     for _, operation in EVERY:
         module = importlib.import_module(f"handlers.{operation.definition['tags'][0]}")
         signature = inspect.signature(getattr(module, operation.id)).parameters.values()
-        given = {one["name"] for one in operation.parameters} | {"session", "reading", "begin", "caller"}
+        given = {one["name"] for one in operation.parameters}
+        given |= {"session", "reading", "begin", "finish", "caller"}
         given |= {"body"} if "requestBody" in operation.definition else set()
         named = {one.name for one in signature if one.kind is not one.VAR_KEYWORD}
         assert named <= given, operation.id
@@ -197,6 +198,15 @@ def test_handlers_ask_for_what_their_operation_has() -> None:
         if not any(one.kind is one.VAR_KEYWORD for one in signature):
             unread = {p["name"] for p in operation.parameters if p["in"] in ("path", "query")} - named
             assert not unread, f"{operation.id} never reads {unread}"
+
+
+def test_what_takes_a_key_keeps_its_answer_with_its_last_transaction() -> None:
+    for operation in PUBLIC:
+        module = importlib.import_module(f"handlers.{operation.definition['tags'][0]}")
+        named = set(inspect.signature(getattr(module, operation.id)).parameters)
+        if any(one["name"] == IDEMPOTENCY_KEY for one in operation.parameters):
+            assert ("begin" in named) <= ("finish" in named), operation.id
+            assert not {"session", "finish"} <= named, operation.id
 
 
 def test_handlers_hold_no_try_and_no_status() -> None:
