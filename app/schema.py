@@ -116,12 +116,17 @@ class Schema:
         if error.kind.name == "additionalProperties":
             known = self._known(list(error.schema_path))
             return [fault(at + step(name), unknown(name, known)) for name in kind["unexpected"][:MOST_FAULTS]]
-        if error.kind.name in ("oneOfNotValid", "oneOfMultipleValid"):
-            names = [
-                name for form in self._node(list(error.schema_path))["oneOf"] for name in form["required"]
-            ]
-            return [fault(at, f"Exactly one of {', '.join(names)} is required.")]
+        if names := self._alternatives(list(error.schema_path)):
+            count = "At least" if error.kind.name == "anyOf" else "Exactly"
+            return [fault(at, f"{count} one of {', '.join(names)} is required.")]
         return [fault(at, _say(error.kind))]
+
+    def _alternatives(self, path: list[Any]) -> list[str]:
+        """List the fields of which some are required, where that is what the schema says here."""
+        forms = self._node(path).get(path[-1]) if path[-1:] in (["anyOf"], ["oneOf"]) else None
+        return [
+            name for form in forms or () for name in form.get("required", ()) if set(form) == {"required"}
+        ]
 
     def _known(self, path: list[Any]) -> list[str]:
         return list(self._node(path).get("properties", {}))

@@ -44,8 +44,9 @@ def _string(schema: dict[str, Any]) -> Strategy:
 
 def _object(schema: dict[str, Any]) -> Strategy:
     required = set(schema.get("required", ()))
-    if "oneOf" in schema:
-        return _one_of(schema)
+    for word in ("oneOf", "anyOf"):
+        if word in schema:
+            return _one_of(schema, word)
     properties = schema.get("properties", {})
     known = {name: values(one) for name, one in properties.items() if one.get("format") != "binary"}
     return st.fixed_dictionaries(
@@ -54,10 +55,10 @@ def _object(schema: dict[str, Any]) -> Strategy:
     ).filter(lambda made: len(made) >= schema.get("minProperties", 0))
 
 
-def _one_of(schema: dict[str, Any]) -> Strategy:
-    """Objects that must have exactly one of several fields."""
-    names = [one["required"][0] for one in schema["oneOf"]]
-    plain = {key: one for key, one in schema.items() if key != "oneOf"}
+def _one_of(schema: dict[str, Any], word: str) -> Strategy:
+    """Objects that must have one of several fields."""
+    names = [one["required"][0] for one in schema[word]]
+    plain = {key: one for key, one in schema.items() if key != word}
     forms = []
     for name in names:
         left = {key: one for key, one in schema["properties"].items() if key == name or key not in names}

@@ -89,10 +89,26 @@ def test_the_job_may_be_named_by_its_id(tenant: Tenant, job: str) -> None:
     id = tenant.live.get(f"/jobs/{job}/").json()["id"]
     person = {"email": address(), "full_name": "Ada"}
     assert tenant.live.post("/applications/create/", {"job_id": id, **person}).json()["job_slug"] == job
-    for names in ({}, {"job_id": id, "job_slug": job}):
-        refusal(tenant.live.post("/applications/create/", {**names, **person}), 400, "VALIDATION_ERROR")
+    found = faults(tenant.live.post("/applications/create/", person))
+    assert found == {"": "At least one of job_id, job_slug is required."}
     for names in ({"job_id": str(uuid4())}, {"job_slug": "nothing"}):
         refusal(tenant.live.post("/applications/create/", {**names, **person}), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("form", ["json", "data"])
+def test_the_job_may_be_named_twice_but_only_as_one(tenant: Tenant, job: str, form: str) -> None:
+    def apply(**names: str) -> Any:
+        person = {"email": address(), "full_name": "Ada"}
+        return tenant.live.post("/applications/create/", **{form: {**names, **person}})
+
+    id, other = tenant.live.get(f"/jobs/{job}/").json()["id"], tenant.live.job(published=True)
+    assert apply(job_id=id, job_slug=job).json()["job_id"] == id
+    assert faults(apply(job_id=id, job_slug=other["slug"])) == {
+        "/job_slug": "Names another job than `job_id` does."
+    }
+    for names in ({"job_id": id, "job_slug": "nothing"}, {"job_id": str(uuid4()), "job_slug": job}):
+        refusal(apply(**names), 404, "NOT_FOUND")
+    assert [one["job_id"] for one in tenant.live.get("/applications/").json()["results"]] == [id]
 
 
 @pytest.mark.parametrize("form", ["json", "form", "multipart", "parts"])
