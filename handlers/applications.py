@@ -18,8 +18,20 @@ from rules.errors import Invalid, NotFound
 from rules.pages import Page
 from schemas import applications as schemas
 from schemas import emails
-from store import applications, attachments, candidates, events, fields, jobs, knockouts, moves, screened
+from store import (
+    application_lists,
+    applications,
+    attachments,
+    candidates,
+    events,
+    fields,
+    jobs,
+    knockouts,
+    moves,
+    screened,
+)
 from store.applications import Application
+from store.engine import Reading
 from store.ids import new_id
 from store.jobs import Job
 
@@ -31,15 +43,15 @@ ACTOR = "public_api"
 
 
 def list_applications(
-    session: Session, caller: Caller, job_id: UUID | None, job_slug: str | None, **query: Any
+    reading: Reading, caller: Caller, job_id: UUID | None, job_slug: str | None, **query: Any
 ) -> Page:
     """List applications, the highest score first unless told otherwise."""
     if query["team_id"] is not None:
         plans.require(caller.plan_name, "team_filters")
     if job_slug is not None:
-        found = jobs.find_id(session, caller, job_slug)
+        found = jobs.find_id(reading, caller, job_slug)
         job_id = found if job_id in (None, found) else jobs.NIL
-    return applications.page(session, caller, job_id=job_id, **query).map(schemas.item)
+    return application_lists.page(reading, caller, job_id=job_id, **query).map(schemas.item)
 
 
 def get_application(session: Session, caller: Caller, application_id: UUID) -> Body:

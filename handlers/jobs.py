@@ -13,16 +13,17 @@ from rules.pages import Page
 from schemas import html
 from schemas import jobs as schemas
 from store import assessments, events, fields, jobs, organisations
+from store.engine import Reading
 from store.jobs import Job
 
 Body = dict[str, Any]
 
 
-def list_jobs(session: Session, caller: Caller, **query: Any) -> Page:
+def list_jobs(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List jobs, newest first."""
     if query["team_id"] is not None:
         plans.require(caller.plan_name, "team_filters")
-    return jobs.page(session, caller, **query).map(schemas.item)
+    return jobs.page(reading, caller, **query).map(schemas.item)
 
 
 def get_job(session: Session, caller: Caller, key: str) -> Body:

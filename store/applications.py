@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Computed, ForeignKey, Index, Numeric, Select, desc, false, select, text, update
+from sqlalchemy import Computed, ForeignKey, Index, Numeric, Select, desc, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
@@ -14,8 +14,6 @@ from sqlalchemy.orm.attributes import set_committed_value
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
-from rules.pages import Page
-from store import pages
 from store.base import Base, Identified, Owned, Updated, visible
 from store.ids import new_id
 from store.jobs import Job
@@ -40,6 +38,7 @@ class Application(Base, Owned, Updated):
             }.items()
             for order, keys in {"score": ("l3_rank", "submitted_at"), "time": ("submitted_at",)}.items()
         ),
+        Index("ix_applications_owner_updated_at", "organisation_id", "livemode", "updated_at"),
         Index("ix_applications_email", "organisation_id", "livemode", "email_key", "l3_rank", "submitted_at", "id"),
         Index(
             "ix_applications_invitation",
@@ -126,13 +125,6 @@ class ApplicationEvent(Base, Identified):
     details: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-ORDERS: dict[str, tuple[tuple[Any, ...], bool]] = {  # the keys, and whether they fall
-    "-l3_score": ((Application.l3_rank, Application.submitted_at, Application.id), True),
-    "-submitted_at": ((Application.submitted_at, Application.id), True),
-    "submitted_at": ((Application.submitted_at, Application.id), False),
-}
-
-
 def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False) -> Application:
     """Load one with its job and its screening, or raise NotFound."""
     found = _whole(visible(caller, Application).where(Application.id == id))
@@ -141,35 +133,6 @@ def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False)
     if row is None:
         raise NotFound("There is no such application.")
     return row
-
-
-def page(
-    session: Session,
-    caller: Caller,
-    *,
-    job_id: UUID | None,
-    status: str | None,
-    team_id: str | None,
-    email: str | None,
-    ordering: str,
-    updated_after: datetime | None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Load one page with their jobs and screenings."""
-    rows = _whole(visible(caller, Application))
-    if job_id is not None:
-        rows = rows.where(Application.job_id == job_id)
-    if status is not None:
-        rows = rows.where(Application.status == status)
-    if team_id is not None and team_id != "null":
-        rows = rows.where(false())  # squads come with their own resource; until then no job is a squad's
-    if email is not None:
-        rows = rows.where(Application.email_key == email.strip().casefold())
-    if updated_after is not None:
-        rows = rows.where(Application.updated_at > updated_after)
-    keys, falling = ORDERS[ordering]
-    return pages.page(session, rows, *keys, cursor=cursor, page_size=page_size, descending=falling)
 
 
 def _whole(rows: Select[Any]) -> Select[Any]:

@@ -40,6 +40,7 @@ class Assessment(Base, Owned, Updated):
         UniqueConstraint("organisation_id", "livemode", "slug"),
         Index("ix_assessments_owner", "organisation_id", "livemode", "id"),
         Index("ix_assessments_owner_updated_at", "organisation_id", "livemode", "updated_at"),
+        Index("ix_assessments_team", "organisation_id", "livemode", "team_id", "id"),
         Index("ix_assessments_status", "organisation_id", "livemode", "status", "id"),
     )
 
@@ -186,7 +187,7 @@ def page(
     return _LIST.page(
         means,
         caller,
-        search=None if search is None else f"%{_literal(search)}%",
+        search=None if search is None else pages.containing(search),
         status=None if status == "all" else status,
         team_id=None if team_id in (None, "null") else UUID(team_id),
         no_team=True if team_id == "null" else None,
@@ -197,10 +198,6 @@ def page(
         cursor=cursor,
         page_size=page_size,
     )
-
-
-def _literal(text: str) -> str:
-    return text.replace("/", "//").replace("%", "/%").replace("_", "/_")
 
 
 def count_kept(session: Session, caller: Caller) -> int:

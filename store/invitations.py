@@ -88,8 +88,14 @@ _ROWS = (
 )
 _READ = Prepared(_ROWS.where(Invitation.token == bindparam("token")))
 _LIST = pages.Listing(
-    _ROWS,
+    visible(ANYONE, Invitation),
     Invitation.id,
+    beside={
+        "assessment": (
+            lambda page: Assessment.id == page.c.assessment_id,
+            (Assessment.slug, Assessment.title),
+        )
+    },
     filters={
         "assessment_id": Invitation.assessment_id == bindparam("assessment_id"),
         "status": Invitation.status == bindparam("status"),

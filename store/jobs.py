@@ -7,7 +7,18 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, Numeric, Select, UniqueConstraint, false, func, select, text
+from sqlalchemy import (
+    ForeignKey,
+    Index,
+    Numeric,
+    Select,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    func,
+    select,
+    text,
+)
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 
 from rules import jobs as rules
@@ -18,7 +29,9 @@ from rules.moves import Move
 from rules.pages import Page
 from store import events, pages, slugs
 from store.assessments import Assessment
-from store.base import Base, Owned, Updated, visible
+from store.base import ANYONE, Base, Owned, Updated, visible
+from store.engine import Reading
+from store.prepared import Prepared
 
 
 class Job(Base, Owned, Updated):
@@ -28,6 +41,8 @@ class Job(Base, Owned, Updated):
     __table_args__ = (
         UniqueConstraint("organisation_id", "livemode", "slug"),
         Index("ix_jobs_owner", "organisation_id", "livemode", "id"),
+        Index("ix_jobs_owner_updated_at", "organisation_id", "livemode", "updated_at"),
+        Index("ix_jobs_team", "organisation_id", "livemode", "team_id", "id"),
         Index("ix_jobs_status", "organisation_id", "livemode", "status", "id"),
         Index(
             "ix_jobs_publish",
@@ -85,14 +100,43 @@ def select_by_key(caller: Caller, key: str) -> Select[Job]:
     return visible(caller, Job).where(matches).order_by((Job.slug == key).desc()).limit(1)
 
 
-def find_id(session: Session, caller: Caller, key: str) -> UUID:
+# A slug wins over an id; None is nobody's id.
+_FIND = Prepared(
+    visible(ANYONE, Job)
+    .where((Job.slug == bindparam("key")) | (Job.id == bindparam("id")))
+    .order_by((Job.slug == bindparam("key")).desc())
+    .limit(1)
+    .with_only_columns(Job.id)
+)
+_LIST = pages.Listing(
+    # Lists show no description, which may be long.
+    visible(ANYONE, Job).with_only_columns(
+        *(column for column in Job.__table__.columns if column.name != "description_html")
+    ),
+    Job.id,
+    beside={"assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,))},
+    filters={
+        "search": func.lower(Job.title).like(func.lower(bindparam("search", type_=Text())), escape="/"),
+        "status": Job.status == bindparam("status"),
+        "team_id": Job.team_id == bindparam("team_id"),
+        "no_team": Job.team_id.is_(None),
+        "updated_after": Job.updated_at > bindparam("updated_after"),
+    },
+    skewed={"search", "team_id", "updated_after"},
+)
+
+
+def find_id(means: Session | Reading, caller: Caller, key: str) -> UUID:
     """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
-    row = session.scalars(select_by_key(caller, key)).first()
+    id = None
+    with suppress(ValueError):
+        id = UUID(key)
+    row = _FIND.first(means, caller, key=key, id=id)
     return row.id if row else NIL
 
 
 def page(
-    session: Session,
+    means: Session | Reading,
     caller: Caller,
     *,
     search: str | None = None,
@@ -102,17 +146,18 @@ def page(
     cursor: str | None,
     page_size: int,
 ) -> Page:
-    """Load one page with their assessments, newest first."""
-    rows = visible(caller, Job).options(joinedload(Job.assessment))
-    if search is not None:
-        rows = rows.where(Job.title.icontains(search, autoescape=True))
-    if status != "all":
-        rows = rows.where(Job.status == status)
-    if team_id is not None and team_id != "null":
-        rows = rows.where(false())  # squads come with their own resource; until then no job is a squad's
-    if updated_after is not None:
-        rows = rows.where(Job.updated_at > updated_after)
-    return pages.page(session, rows, Job.id, cursor=cursor, page_size=page_size)
+    """Read one page with their assessments' slugs, newest first."""
+    return _LIST.page(
+        means,
+        caller,
+        search=None if search is None else pages.containing(search),
+        status=None if status == "all" else status,
+        team_id=None if team_id in (None, "null") else UUID(team_id),
+        no_team=True if team_id == "null" else None,
+        updated_after=updated_after,
+        cursor=cursor,
+        page_size=page_size,
+    )
 
 
 def count_open(session: Session, caller: Caller) -> int:

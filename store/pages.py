@@ -3,14 +3,14 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
-from sqlalchemy import ColumnElement, Integer, Select, bindparam, tuple_
+from sqlalchemy import ColumnElement, Integer, Select, Subquery, bindparam, select, true, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from rules.caller import Caller
@@ -64,9 +64,38 @@ def page(
         here = tuple_(*keys)
         there = tuple_(*after)
         statement = statement.where(here < there if falling else here > there)
-    order: list[ColumnElement[Any]] = [key.desc() if falling else key.asc() for key in keys]
-    found: Sequence[Any] = session.scalars(statement.order_by(*order).limit(page_size + 1)).all()
+    ordered = statement.order_by(*_order(keys, falling=falling))
+    found: Sequence[Any] = session.scalars(ordered.limit(page_size + 1)).all()
     return cut(found, keys, page_size, backwards=backwards, first=after is None)
+
+
+# From a page, how one row of another table is found; and which of its columns are shown.
+Beside = tuple[Callable[[Subquery], ColumnElement[bool]], tuple[Column, ...]]
+
+
+def _add(page: Subquery, beside: Mapping[str, Beside]) -> Select[Any]:
+    """Add columns of other tables to a page, as `name.column`.
+
+    Each row is looked up by itself. Joined in the usual way, PostgreSQL may think it cheaper to read the other table
+    along its index, or to join all rows before it takes those of the page.
+    """
+    found = {
+        name: select(*columns).where(condition(page)).limit(1).lateral(name)
+        for name, (condition, columns) in beside.items()
+    }
+    shown = [
+        one.c[column.key].label(f"{name}.{column.key}")
+        for name, one in found.items()
+        for column in beside[name][1]
+    ]
+    whole = select(*page.c, *shown).select_from(page)
+    for one in found.values():
+        whole = whole.outerjoin(one, true())
+    return whole
+
+
+def _order(keys: Iterable[Any], *, falling: bool) -> list[ColumnElement[Any]]:
+    return [key.desc() if falling else key.asc() for key in keys]
 
 
 class Listing:
@@ -74,6 +103,8 @@ class Listing:
 
     `filters` are conditions by name, each with a parameter of that name; `keys` as for `page`. For those in `skewed`
     one value may keep most rows and another hardly any, so such a page is planned for the values it is asked with.
+    What other tables say of the rows is added by `beside`, to those of one page alone: each is a condition on the page
+    with the columns it brings, and none of them where there is no such row.
     """
 
     def __init__(
@@ -83,7 +114,9 @@ class Listing:
         filters: Mapping[str, ColumnElement[bool]],
         skewed: Set[str] = frozenset(),
         descending: bool = True,
+        beside: Mapping[str, Beside] | None = None,
     ) -> None:
+        self.beside = beside
         self.rows, self.keys, self.filters, self.descending = rows, keys, filters, descending
         self.skewed = skewed
         self.prepared: dict[tuple[Any, ...], Prepared] = {}
@@ -116,12 +149,22 @@ class Listing:
                 (tuple_(*self.keys), tuple_(*there)) if len(there) > 1 else (self.keys[0], there[0])
             )
             statement = statement.where(here < beyond if falling else here > beyond)
-        order = [key.desc() if falling else key.asc() for key in self.keys]
-        return statement.order_by(*order).limit(bindparam("rows", type_=Integer()))
+        statement = statement.order_by(*_order(self.keys, falling=falling))
+        statement = statement.limit(bindparam("rows", type_=Integer()))
+        if self.beside is None:
+            return statement
+        page = statement.subquery("page")
+        ordered = _order([page.c[key.key] for key in self.keys], falling=falling)
+        return _add(page, self.beside).order_by(*ordered)
 
     def _prepare(self, names: Sequence[str], after: bool, falling: bool) -> Prepared:  # noqa: FBT001
         statement = self.statement(names, after=after, falling=falling)
         return Prepared(statement, planned_by_values=not self.skewed.isdisjoint(names))
+
+
+def containing(text: str) -> str:
+    """Write the pattern of LIKE, with `/` as its escape, for texts that hold this one."""
+    return "%" + text.replace("/", "//").replace("%", "/%").replace("_", "/_") + "%"
 
 
 def cut(

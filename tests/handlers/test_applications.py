@@ -3,10 +3,13 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from sqlalchemy import update
 
+import store
+from store.jobs import Job
 from tests.api import Api, Tenant, address
 from tests.probes import faults, refusal
 
@@ -352,3 +355,20 @@ def test_lists_are_filtered(tenant: Tenant, job: str) -> None:
     item = tenant.live.get("/applications/").json()["results"][0]
     assert not {"answers", "attachments", "events"} & set(item)
     assert "/query/ordering" in faults(tenant.live.get("/applications/?ordering=email"))
+
+
+def test_lists_are_filtered_by_the_squad_of_the_job(tenant: Tenant, job: str) -> None:
+    second = tenant.live.job(published=True)
+    one, two = tenant.live.application(job), tenant.live.application(second["slug"])
+    squad, nobody = str(uuid4()), str(uuid4())
+    with store.transaction() as session:
+        session.execute(update(Job).where(Job.id == UUID(second["id"])).values(team_id=UUID(squad)))
+    assert listed(tenant.live, team_id=squad) == [two["id"]]
+    assert listed(tenant.live, team_id="null") == [one["id"]]
+    assert listed(tenant.live, team_id=nobody) == []
+    assert listed(tenant.live, team_id=squad, job_slug=second["slug"], ordering="submitted_at") == [two["id"]]
+    assert listed(tenant.live, team_id="null", job_slug=job) == [one["id"]]
+    for query in ({"team_id": squad, "job_slug": job}, {"team_id": "null", "job_id": second["id"]}):
+        assert listed(tenant.live, **query) == []
+    jobs = [tenant.live.get("/jobs/", params={"team_id": key}).json()["results"] for key in (squad, "null")]
+    assert [[one["slug"] for one in found] for found in jobs] == [[second["slug"]], [job]]
