@@ -32,9 +32,9 @@ def ready(where: Places, base_url: str, demo: dict[str, str], *, as_json: bool) 
           ./hiring demo --data {where.data}
         Ctrl-C stops everything.""")
     if sys.stdout.isatty():
-        from rich.console import Console  # noqa: PLC0415 - only where somebody looks
-        from rich.panel import Panel  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
+        from rich.console import Console  # only where somebody looks
+        from rich.panel import Panel
+        from rich.text import Text
 
         Console().print(Panel(Text(text), title="hiring is ready", expand=False), Text(tries), sep="\n")
     else:

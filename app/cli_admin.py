@@ -38,7 +38,7 @@ def create_organisation(name: str, plan: str, data: Path, *, as_json: bool) -> N
     if not 1 <= len(name.strip()) <= 200:
         raise click.BadParameter("a name has 1 to 200 characters.", param_hint="NAME")
     with _transaction(data) as session:
-        from store import organisations  # noqa: PLC0415
+        from store import organisations
 
         made = organisations.create(session, name=name.strip(), plan=plan)
         facts = {"id": str(made.id), "slug": made.slug}
@@ -72,7 +72,7 @@ def create_key(
 ) -> None:
     """Make a key for an organisation; it is shown this once."""
     with _transaction(data) as session:
-        from store import keys  # noqa: PLC0415
+        from store import keys
 
         row, key = keys.create(
             session,
@@ -96,7 +96,7 @@ def create_key(
 def list_keys(org: str, data: Path, *, as_json: bool) -> None:
     """List an organisation's keys, without the keys themselves."""
     with _transaction(data) as session:
-        from store import keys  # noqa: PLC0415
+        from store import keys
 
         rows = [_key_facts(row) for row in keys.listing(session, _organisation(session, org))]
     if as_json:
@@ -112,7 +112,7 @@ def list_keys(org: str, data: Path, *, as_json: bool) -> None:
 def revoke_key(id: UUID, data: Path, *, as_json: bool) -> None:
     """Revoke a key for good; requests with it fail within a second."""
     with _transaction(data) as session:
-        from store import keys  # noqa: PLC0415
+        from store import keys
 
         row = keys.revoke(session, id)
         if row is None:
@@ -136,9 +136,9 @@ def members() -> None:
 def add_member(org: str, email: str, name: str, role: str, data: Path, *, as_json: bool) -> None:
     """Add a person to an organisation."""
     with _transaction(data) as session:
-        from sqlalchemy.exc import IntegrityError  # noqa: PLC0415
+        from sqlalchemy.exc import IntegrityError
 
-        from store import members  # noqa: PLC0415
+        from store import members
 
         organisation = _organisation(session, org)
         try:
@@ -155,14 +155,14 @@ COMMANDS: tuple[click.Command, ...] = (orgs, keys, members)
 @contextmanager
 def _transaction(data: Path) -> Iterator["Session"]:
     """Open one transaction on the instance's database, brought to the newest schema when it is embedded."""
-    from app import places, prepared  # noqa: PLC0415 - `--help` needs none of it
-    from app.instance import instance, wanted  # noqa: PLC0415
+    from app import places, prepared  # `--help` needs none of it
+    from app.instance import instance, wanted
 
     with instance(data) as settings:
-        from sqlalchemy.exc import OperationalError, ProgrammingError  # noqa: PLC0415
+        from sqlalchemy.exc import OperationalError, ProgrammingError
 
-        import store  # noqa: PLC0415
-        from store import engine, migrate  # noqa: PLC0415
+        import store
+        from store import engine, migrate
 
         if "postgres" in wanted():
             migrate.upgrade(settings.database_url)
@@ -180,7 +180,7 @@ def _transaction(data: Path) -> Iterator["Session"]:
 
 
 def _organisation(session: "Session", slug: str) -> "Organisation":
-    from store import organisations  # noqa: PLC0415
+    from store import organisations
 
     found = organisations.by_slug(session, slug)
     if found is None:
@@ -217,8 +217,8 @@ def _table(rows: list[dict[str, Any]]) -> None:
         for row in shown:
             click.echo("\t".join(map(str, row.values())))
         return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.console import Console
+    from rich.table import Table
 
     table = Table(*(shown[0] if shown else {"no keys": ""}))
     for row in shown:

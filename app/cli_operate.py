@@ -19,8 +19,8 @@ ROWS = 200  # in one transaction
 @options.as_json
 def doctor(data: Path, *, as_json: bool) -> None:
     """Say what is wrong, and what helps; the exit status is 1 if anything is."""
-    from app import doctor  # noqa: PLC0415
-    from app.instance import instance  # noqa: PLC0415
+    from app import doctor
+    from app.instance import instance
 
     with instance(data) as settings:
         findings = doctor.examine(settings)
@@ -42,12 +42,12 @@ def secrets() -> None:
 @options.as_json
 def reencrypt(data: Path, *, as_json: bool) -> None:
     """Encrypt again with the first key of SECRET_KEY what an older one encrypted."""
-    from app.instance import instance  # noqa: PLC0415
+    from app.instance import instance
 
     with instance(data) as settings:
-        import store  # noqa: PLC0415
-        from app import wiring  # noqa: PLC0415
-        from store import reencryption  # noqa: PLC0415
+        import store
+        from app import wiring
+        from store import reencryption
 
         wiring.configure(settings, pool_size=1)
         facts = {"encrypted": 0, "unreadable": 0}
@@ -72,7 +72,7 @@ def reencrypt(data: Path, *, as_json: bool) -> None:
 @options.data
 def listen(forward: str | None, url: str | None, key: str | None, types: tuple[str, ...], data: Path) -> None:
     """Print test-mode events as they happen and forward them, signed, to a local address: no tunnel needed."""
-    from app import listen  # noqa: PLC0415
+    from app import listen
 
     listen.run(listen.source(data, url, key), forward, types)
 

@@ -71,7 +71,7 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
 
 def email(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Accept a well-formed address."""
-    from schemas import emails  # noqa: PLC0415 - slow to import
+    from schemas import emails  # slow to import
 
     try:
         return emails.normal(value)

@@ -35,7 +35,7 @@ metrics_port = click.option(
 @options.as_json
 def up(port: int, host: str, data: Path, *, metrics: bool, as_json: bool) -> None:
     """Run everything on this machine: servers, web, worker, schedule and a demo organisation."""
-    from app import up  # noqa: PLC0415 - a command loads what it needs, and no more
+    from app import up  # a command loads what it needs, and no more
 
     up.run(data, host=host, port=port, metrics=metrics, as_json=as_json)
 
@@ -49,8 +49,8 @@ def up(port: int, host: str, data: Path, *, metrics: bool, as_json: bool) -> Non
 @options.data
 def web(port: int, host: str, processes: int, fd: int | None, metrics_port: int | None, data: Path) -> None:
     """Answer requests."""
-    from app import web  # noqa: PLC0415
-    from app.instance import instance  # noqa: PLC0415
+    from app import web
+    from app.instance import instance
 
     listener = web.listen(host, port) if fd is None else socket.socket(fileno=fd)
     with instance(data) as settings:
@@ -63,8 +63,8 @@ def web(port: int, host: str, processes: int, fd: int | None, metrics_port: int 
 @options.data
 def work(metrics_port: int | None, data: Path) -> None:
     """Do what happens after a request: deliveries, mail, grading."""
-    from app import processes  # noqa: PLC0415
-    from app.instance import instance  # noqa: PLC0415
+    from app import processes
+    from app.instance import instance
 
     with instance(data) as settings:
         processes.work(replace(settings, metrics_port=metrics_port), folder=_run_folder(data))
@@ -75,8 +75,8 @@ def work(metrics_port: int | None, data: Path) -> None:
 @options.data
 def schedule(metrics_port: int | None, data: Path) -> None:
     """Do what falls due: expiries, sessions whose time is up."""
-    from app import processes  # noqa: PLC0415
-    from app.instance import instance  # noqa: PLC0415
+    from app import processes
+    from app.instance import instance
 
     with instance(data) as settings:
         processes.schedule(replace(settings, metrics_port=metrics_port), folder=_run_folder(data))
@@ -84,7 +84,7 @@ def schedule(metrics_port: int | None, data: Path) -> None:
 
 def _run_folder(data: Path) -> Path | None:
     """Return where an instance's processes leave what others want to know; nothing where there is no folder."""
-    from app import places  # noqa: PLC0415
+    from app import places
 
     return places.settle(data).run if data.exists() else None
 
@@ -93,7 +93,7 @@ def _run_folder(data: Path) -> Path | None:
 @options.data
 def demo(data: Path) -> None:
     """Play the main journey: an assessment, a candidate, a score, signed webhooks."""
-    from app import demo  # noqa: PLC0415
+    from app import demo
 
     demo.run(data)
 
@@ -102,8 +102,8 @@ def demo(data: Path) -> None:
 @options.data
 def migrate(data: Path) -> None:
     """Bring the database to the newest schema."""
-    from app.instance import instance  # noqa: PLC0415
-    from store import migrate  # noqa: PLC0415
+    from app.instance import instance
+    from store import migrate
 
     with instance(data) as settings:
         changed = migrate.upgrade(settings.database_url)
@@ -114,7 +114,7 @@ def migrate(data: Path) -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def test(arguments: tuple[str, ...]) -> None:
     """Run every check and every test; ARGUMENTS go to tox (for example `-e tests`)."""
-    import importlib.util  # noqa: PLC0415
+    import importlib.util
 
     if importlib.util.find_spec("tox") is None:
         raise Trouble("The test tools are not installed: `./hiring test` installs them.")

@@ -15,8 +15,8 @@ FILE = "demo.json"
 
 def prepare(where: Places, database_url: str) -> dict[str, str]:
     """Bring the database up to date and return `organisation`, `live_key` and `test_key`, made once."""
-    import store  # noqa: PLC0415 - slow to load, and most starts need none of it
-    from store import engine, keys, migrate, organisations  # noqa: PLC0415
+    import store  # slow to load, and most starts need none of it
+    from store import engine, keys, migrate, organisations
 
     migrate.upgrade(database_url)
     engine.configure(database_url, pool_size=1)
@@ -40,7 +40,7 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
 
 
 def _works(session: "Session", key: str) -> bool:
-    from store import keys  # noqa: PLC0415
+    from store import keys
 
     found = keys.find(session, key)
     return found is not None and found[0].revoked_at is None

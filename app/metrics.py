@@ -28,12 +28,12 @@ class Waiting:
 
     def collect(self) -> Iterable["GaugeMetricFamily"]:
         """Give the figures; `hiring_database_up` alone when the database does not answer."""
-        from prometheus_client.core import GaugeMetricFamily as Gauge  # noqa: PLC0415
-        from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+        from prometheus_client.core import GaugeMetricFamily as Gauge
+        from sqlalchemy.exc import SQLAlchemyError
 
-        import store  # noqa: PLC0415
-        from store import health  # noqa: PLC0415
-        from workers import schedule  # noqa: PLC0415
+        import store
+        from store import health
+        from workers import schedule
 
         try:
             with store.transaction() as session:
@@ -93,7 +93,7 @@ def serve(settings: Settings, name: str, *, folder: Path | None = None) -> None:
     """Serve `/metrics` from a thread if a port is set, and write the port to `folder`; or say who has the port."""
     if settings.metrics_port is None:
         return
-    from prometheus_client import REGISTRY, CollectorRegistry, multiprocess, start_http_server  # noqa: PLC0415
+    from prometheus_client import REGISTRY, CollectorRegistry, multiprocess, start_http_server
 
     registry = REGISTRY
     if FOLDER in os.environ:

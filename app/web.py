@@ -17,7 +17,7 @@ BACKLOG = 2048
 
 def application() -> Any:
     """Make the application from the environment: what each of several processes calls."""
-    from app.main import create_app  # noqa: PLC0415 - only the process that serves loads the whole of it
+    from app.main import create_app  # only the process that serves loads the whole of it
 
     if parent_process() is not None:
         children.die_with_parent()
@@ -43,7 +43,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def config(application: Any, *, processes: int = 1) -> Any:
     """Return how uvicorn serves: an application, or the name of what makes one."""
-    import uvicorn  # noqa: PLC0415 - `up` only listens
+    import uvicorn  # `up` only listens
 
     return uvicorn.Config(
         application,
@@ -70,8 +70,8 @@ def serve(
 
     `folder` is told the port of the figures.
     """
-    import uvicorn  # noqa: PLC0415
-    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
 
     os.environ.update(environment.environment(settings))
     with metrics.together(processes):

@@ -59,7 +59,7 @@ class Bucket:
     def __init__(self, name: str, *, endpoint: str, region: str, access_key: str, secret_key: str) -> None:
         try:
             import boto3  # noqa: PLC0415 - an extra that a folder does not need
-            from botocore.config import Config  # noqa: PLC0415
+            from botocore.config import Config  # noqa: PLC0415 - the same
         except ImportError as error:
             raise RuntimeError("Keeping files in S3 needs the extra: pip install 'hiring[s3]'.") from error
         self.name = name

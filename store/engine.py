@@ -83,7 +83,7 @@ def engine() -> Engine:
 @contextmanager
 def transaction() -> Iterator[Session]:
     """Open one transaction: committed at the end with its events numbered, rolled back on any exception."""
-    from store import events  # events needs the base, which needs nothing of this module  # noqa: PLC0415
+    from store import events  # noqa: PLC0415 - events needs the base, which needs nothing of this module
 
     with Session(engine(), expire_on_commit=False) as session:
         yield session

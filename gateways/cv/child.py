@@ -27,8 +27,8 @@ def main() -> None:
 
 def _answer(orders: dict[str, Any], content: bytes) -> dict[str, Any]:
     # Imported under the limits, and only what the kind of file needs.
-    from gateways.cv.errors import UnreadableError  # noqa: PLC0415
-    from gateways.cv.profiles import profile  # noqa: PLC0415
+    from gateways.cv.errors import UnreadableError
+    from gateways.cv.profiles import profile
 
     try:
         text = _text(orders["kind"], content)
@@ -39,11 +39,11 @@ def _answer(orders: dict[str, Any], content: bytes) -> dict[str, Any]:
 
 def _text(kind: str, content: bytes) -> Text:
     if kind == "pdf":
-        from gateways.cv import pdf  # noqa: PLC0415
+        from gateways.cv import pdf
 
         return pdf.text(content)
     if kind == "docx":
-        from gateways.cv import word  # noqa: PLC0415
+        from gateways.cv import word
 
         return word.text(content)
     return Text(decode(content).splitlines())

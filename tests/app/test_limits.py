@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psycopg
 import pytest
 import redis
+from sqlalchemy import make_url
 from starlette.testclient import TestClient
 
 from app import limits as request_limits
@@ -298,9 +300,6 @@ def test_without_the_database_nothing_is_answered_and_then_again(tenant: Tenant,
 def test_connections_that_the_database_dropped_are_made_anew(
     tenant: Tenant, servers: dict[str, str], settings: Settings
 ) -> None:
-    import psycopg  # noqa: PLC0415
-    from sqlalchemy import make_url  # noqa: PLC0415
-
     assert tenant.live.get("/org/").status_code == 200
     with psycopg.connect(servers["postgres"], autocommit=True) as admin:
         admin.execute(

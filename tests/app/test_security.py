@@ -17,7 +17,7 @@ from app import addresses, logs, security
 from rules.clock import now
 from rules.errors import Refusal
 from rules.scopes import SCOPES, TWINS
-from store import keys
+from store import keys, limits
 from tests import asgi
 from tests.api import Api, Tenant, address, tenant
 from tests.documents import Documented, operations
@@ -298,8 +298,6 @@ def test_of_all_that_is_wrong_the_first_in_order_is_told(
     http: TestClient, first: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The request has the fault named and every fault that comes after it."""
-    from store import limits  # noqa: PLC0415
-
     has = set() if first is None else set(FAULTS[first:])
     owner = tenant(http, "starter" if "plan" in has else "growth")
     slug = owner.live.assessment()["slug"]

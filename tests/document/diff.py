@@ -173,7 +173,7 @@ def load(path: Path) -> dict[str, Any]:
     """Read a document with its references resolved."""
     from connexion.spec import Specification  # noqa: PLC0415 - the path is set below
 
-    from schemas.document import read  # noqa: PLC0415
+    from schemas.document import read  # noqa: PLC0415 - the same
 
     return dict(Specification.load(read(path)).spec)
 
