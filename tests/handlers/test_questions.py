@@ -185,7 +185,7 @@ def test_requirements_are_replaced_as_a_whole_in_both_forms(tenant: Tenant, job:
         {"kind": "skill", "importance": "should", "key": "python", "label": "Python", "weight": 3, "min_years": 2,
          "values": ["Python", "Django"], "sort_order": 9, "is_active": False},
         {"kind": "must", "field": "education", "label": "A degree", "values": ["bachelor"]},
-        {"kind": "years", "field": "years", "min_years": 3},
+        {"kind": "years", "field": "years", "min_years": 3, "importance": None},
     ]  # fmt: skip
     answer = tenant.live.put(f"{job}/requirements/replace/", {"requirements": given}).json()
     assert [one["sort_order"] for one in answer] == [1, 2, 9]
