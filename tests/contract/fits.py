@@ -1,0 +1,235 @@
+"""Where one field decides what another may be, or a value has to name what exists, the one is made to fit the other.
+
+No schema of OpenAPI 3.0 says these things without taking the fields apart into variants that generated clients would
+have to choose among. Each rule changes what the service would refuse for them, and leaves the rest as it was made up.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.contract.makers import (
+    Ids,
+    a_case,
+    a_case_of_the_catalogue,
+    a_number_question,
+    an_address,
+    an_assessment,
+    an_open_job,
+    shared,
+)
+
+Body = dict[str, Any]
+MULTIPART = "multipart/form-data"
+SORTS = ("skill", "years", "tool", "title", "education", "custom")  # of requirements
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a rule may look at beside the body."""
+
+    path: Ids  # its parameters
+    media_type: str | None
+    real: Callable[[str], bool]  # whether an earlier step's answer held this text
+
+
+def a_whole_list(body: Body, name: str, request: Request, one: Any) -> None:
+    """Schemathesis sends no part at all for an empty array, and the array is required."""
+    if request.media_type == MULTIPART and body.get(name) == []:
+        body[name] = [one]
+
+
+def an_address_of_somebody(body: Body, request: Request) -> None:
+    """A blank email is refused as MISSING_EMAIL, which the requirement tells from a request that breaks its schema."""
+    if not body["email"].strip():
+        body["email"] = "ada@example.com"
+
+
+def a_linked_job(body: Body, request: Request) -> None:
+    """There are no squads and no pipelines yet, so a job may only say that it has none; an assessment has two names."""
+    for name in ("team_id", "squad_id", "pipeline_id", "pipeline_slug"):
+        if body.get(name) is not None:
+            del body[name]
+    named = [name for name in ("assessment_id", "assessment_slug") if name in body]
+    if any(body[name] is not None for name in named):
+        made = shared(an_assessment)
+        body |= {name: {**made, "assessment_slug": made["slug"]}[name] for name in named}
+
+
+def a_question(body: Body, request: Request) -> None:
+    """Only a choice has options, each of them once."""
+    kind = body.setdefault("field_type", "short_text") if body.get("options") else body.get("field_type", "")
+    if kind.endswith("select"):
+        given = {one["value"]: one for one in body.get("options", [])}
+        body["options"] = list(given.values()) or [{"value": "yes", "label": "Yes"}]
+    elif "options" in body:
+        body["options"] = []
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def a_knockout(body: Body, request: Request) -> None:
+    """A rule is about a question of the job, and its value is of the question's type; every operator fits a number."""
+    a_whole_list(body, "rules", request, {"field_key": "years", "operator": "truthy"})
+    key = a_number_question(request.path["key"]) if body["rules"] else ""
+    for rule in body["rules"]:
+        rule["field_key"], value = key, rule.get("value")
+        if rule["operator"] in ("in", "not_in"):
+            rule["value"] = [one for one in value if is_number(one)] if isinstance(value, list) else []
+            rule["value"] = rule["value"] or [3]
+        elif rule["operator"] not in ("truthy", "falsy") and not is_number(value):
+            rule["value"] = 3
+
+
+def a_requirement(body: Body, request: Request) -> None:
+    """A requirement has one of two forms and says what to look for; no two have one key."""
+    a_whole_list(body, "requirements", request, {"kind": "skill", "label": "Python"})
+    taken: set[str] = set()
+    for number, one in enumerate(body["requirements"]):
+        sort = one["kind"]
+        if sort in ("must", "should"):
+            if one.get("importance"):
+                one["importance"] = sort
+            sort = one["field"] = SORTS[number % len(SORTS)]
+        elif one.get("field"):
+            one["field"] = a_number_question(request.path["key"])
+        if sort == "years" and one.get("min_years") is None:
+            one["min_years"] = 3
+        said = (one.get("label", ""), one.get("key", ""), *one.get("values", []))
+        if not any(text.strip() for text in said):
+            one["label"] = "Python"
+        if one.get("key") in taken:
+            del one["key"]
+        taken.add(one.get("key", ""))
+
+
+def its_answers(body: Body, request: Request, job: str) -> None:
+    """Answers are to questions of the job; files are parts of a multipart body, and of types that can be read."""
+    if body.get("answers"):
+        number = next((one for one in body["answers"].values() if is_number(one)), 3)
+        body["answers"] = {a_number_question(job): round(number, 6) if abs(number) < 10**12 else 3}
+    for name in ("cv", "cover_letter"):
+        if name in body and request.media_type == MULTIPART:
+            body[name] = "Ada Lovelace, engineer"
+        else:
+            body.pop(name, None)
+
+
+def a_person(body: Body, request: Request) -> None:
+    """The job is open, under whichever of its names was used."""
+    named = "job_slug" if "job_slug" in body else "job_id"
+    if request.real(body[named]):
+        body.pop("job_id" if named == "job_slug" else "job_slug", None)
+    else:
+        made = shared(an_open_job)
+        body[named] = made["key"] if named == "job_slug" else made["job_id"]
+    its_answers(body, request, body[named])
+
+
+def a_stranger(body: Body, request: Request) -> None:
+    """The job stands in the path."""
+    its_answers(body, request, request.path["job_slug"])
+
+
+def a_visitor(body: Body, request: Request) -> None:
+    """The page takes any text so that it can say what is wrong with it beside the field; here nothing is."""
+    body |= {"email": "ada@example.com", "full_name": "Ada Lovelace"}
+    body["phone"] = body.get("phone", "")[:40]
+    a_stranger(body, request)
+
+
+def a_review(body: Body, request: Request) -> None:
+    """Two cases wait, each for at most 10 points."""
+    reviews = {min(one["case_order"], 2) or 1: one for one in body["cases"]}
+    body["cases"] = [
+        {**one, "case_order": order, "score": one["score"] if float(one["score"]) <= 10 else 7.5}
+        for order, one in reviews.items()
+    ]
+
+
+def its_place(place: Body) -> None:
+    mine = place.get("source") == "org"
+    place["case_id"] = shared(a_case if mine else a_case_of_the_catalogue)["id"]
+
+
+def a_set(body: Body, request: Request) -> None:
+    """The cases exist where `source` says they are."""
+    a_whole_list(body, "cases", request, {"case_id": "", "source": "org"})
+    for place in body.get("cases", [body] if "case_id" in body else []):
+        its_place(place)
+
+
+def a_pool(body: Body, request: Request) -> None:
+    """There are no squads yet; the cases exist; a draw has a size."""
+    if body.get("team_id") is not None:
+        del body["team_id"]
+    for place in body.get("cases", []):
+        its_place(place)
+    if body.get("pool_mode"):
+        body["assignment_size"] = body.get("assignment_size") or 1
+
+
+def a_content(body: Body, request: Request) -> None:
+    """What each type of case needs to be answered and graded."""
+    kind = body.get("case_type")
+    if kind == "mcq":
+        spare = [{"id": f"spare {number}", "text": "An option"} for number in range(2)]
+        options = {one["id"]: one for one in [*body.get("options", []), *spare]}
+        body["options"] = list(options.values())[:50]
+        body["options"][0]["is_correct"] = True
+        if sum(one.get("is_correct", False) for one in body["options"]) > 1:
+            body["allow_multiple"] = True
+    if kind == "numeric" and body.get("answer_number") is None:
+        body["answer_number"] = 0
+    if kind == "coding":
+        body["language"] = body.get("language") or "python"
+        body["test_cases"] = [*body.get("test_cases", []), {"input": "1", "weight": 1}][-100:]
+
+
+def an_endpoint(body: Body, request: Request) -> None:
+    """The address answers; an endpoint with a new one has to be tested before it can be switched on."""
+    if "url" in body:
+        body["url"] = an_address()
+        if body.get("is_active"):
+            del body["is_active"]
+
+
+def a_signal(body: Body, request: Request) -> None:
+    """The case is one of the session's four."""
+    if body.get("case_order"):
+        body["case_order"] = min(body["case_order"], 4)
+
+
+def an_answer(body: Body, request: Request) -> None:
+    """A choice is among the case's options (hooks.py picks the case by the answer); a form says nothing in one way."""
+    if isinstance(body["answer"], list) and body["answer"]:
+        body["answer"] = ["a", "b"][: len(body["answer"])]
+    if body["answer"] in (None, []) and request.media_type != "application/json":
+        body["answer"] = ""
+
+
+FITS: dict[str, Callable[[Body, Request], None]] = {
+    "review_result": a_review,
+    "save_answer": an_answer,
+    "create_invitation": an_address_of_somebody,
+    "create_job": a_linked_job,
+    "update_job": a_linked_job,
+    "create_field": a_question,
+    "update_field": a_question,
+    "replace_knockouts": a_knockout,
+    "replace_requirements": a_requirement,
+    "create_application": a_person,
+    "apply_for_job": a_stranger,
+    "apply_on_page": a_visitor,
+    "report_violation": a_signal,
+    "attach_cases": a_set,
+    "replace_cases": a_set,
+    "create_assessment": a_pool,
+    "update_assessment": a_pool,
+    "create_case": a_content,
+    "update_case": a_content,
+    "create_webhook": an_endpoint,
+    "update_webhook": an_endpoint,
+}

@@ -1,0 +1,267 @@
+"""What exists, for requests to name: made through the API itself, once for each call or once for all."""
+
+import os
+import uuid
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import httpx
+from sqlalchemy import select
+
+import store
+from app import settings, wiring
+from store.fanout import fan_out
+from store.invitations import Invitation
+from store.sessions import CandidateSession
+from workers.grading import grade
+
+Ids = dict[str, str]
+Make = Callable[[], Ids]
+PUBLIC, CANDIDATE = "/api/v1/public", "/api/v1/candidate"
+
+http = httpx.Client(
+    base_url=os.environ["CONTRACT_URL"],
+    headers={"Authorization": f"Bearer {os.environ['CONTRACT_KEY']}"},
+    timeout=60,
+)
+wiring.configure(settings.read())
+
+
+def call(method: str, path: str, body: Any = None, base: str = PUBLIC) -> Any:
+    response = http.request(method, base + path, json=body)
+    response.raise_for_status()
+    return response.json() if response.content else None
+
+
+@cache
+def shared(make: Make) -> Ids:
+    """Return the one that operations share which leave it as it is."""
+    return make()
+
+
+# ------------------------------------------------------------------------------------------- cases, assessments
+# A case of each type that a person may answer, in the order in which an assessment of all of them asks.
+CONTENTS: dict[str, dict[str, Any]] = {
+    "text": {},
+    "numeric": {"answer_number": 42},
+    "mcq": {
+        "allow_multiple": True,
+        "options": [{"id": "a", "text": "Yes", "is_correct": True}, {"id": "b", "text": "No"}],
+    },
+    "coding": {"language": "python", "test_cases": [{"input": "1", "expected_output": "1"}]},
+}
+
+
+def a_case(case_type: str = "text") -> Ids:
+    body = {"title": "In your words", "case_type": case_type, **CONTENTS[case_type]}
+    return {"id": call("POST", "/cases/create/", body)["id"]}
+
+
+def a_case_of_the_catalogue() -> Ids:
+    return {"id": call("GET", "/platform-cases/?page_size=1")["results"][0]["id"]}
+
+
+def a_draft(*case_types: str) -> Ids:
+    cases = [{"case_id": a_case(one)["id"], "source": "org"} for one in case_types or ("text", "text")]
+    made = call("POST", "/assessments/create/", {"title": "Backend engineer", "cases": cases})
+    return {"slug": made["slug"], "assessment_id": made["id"]}
+
+
+def an_assessment(*case_types: str) -> Ids:
+    made = a_draft(*case_types)
+    call("PATCH", f"/assessments/{made['slug']}/update/", {"status": "active"})
+    return made
+
+
+def an_assessment_of_everything() -> Ids:
+    return an_assessment(*CONTENTS)
+
+
+def a_place() -> Ids:
+    made = a_draft()
+    rows = call("GET", f"/assessments/{made['slug']}/cases/")["results"]
+    return {**made, "assessment_case_id": rows[0]["assessment_case_id"]}
+
+
+# ----------------------------------------------------------------------------------------- invitations, sittings
+def an_invitation(to: Make = an_assessment) -> Ids:
+    body = {"email": f"{uuid.uuid4().hex}@example.com"}
+    made = call("POST", f"/assessments/{shared(to)['slug']}/invites/", body)
+    return {"token": made["invite_token"]}
+
+
+def a_sitting() -> Ids:
+    """A running session with a case of each type; `assessment_case_id` is the text's."""
+    made = an_invitation(an_assessment_of_everything)
+    cases = call("POST", f"/invites/{made['token']}/start/", base=CANDIDATE)["cases"]
+    places = {one["case_type"]: one["assessment_case_id"] for one in cases}
+    return {**made, "assessment_case_id": places["text"], **places}
+
+
+def a_programming_sitting() -> Ids:
+    made = a_sitting()
+    return {**made, "assessment_case_id": made["coding"]}
+
+
+def a_submission() -> Ids:
+    """A session that is over and graded, as far as a program can: its texts wait for a reviewer."""
+    made = an_invitation()
+    for one in call("POST", f"/invites/{made['token']}/start/", base=CANDIDATE)["cases"]:
+        place = f"/invites/{made['token']}/answers/{one['assessment_case_id']}/"
+        call("PUT", place, {"answer": "It depends."}, base=CANDIDATE)
+    call("POST", f"/invites/{made['token']}/submit/", base=CANDIDATE)
+    with store.transaction() as session:
+        sitting = session.scalars(
+            select(CandidateSession).join(Invitation).where(Invitation.token == made["token"])
+        ).one()
+    grade(uuid.uuid4(), {"session_id": str(sitting.id)})
+    return made
+
+
+# ------------------------------------------------------------------------------------------------------ webhooks
+def an_address() -> str:
+    return f"{os.environ['HOOK_URL']}/{uuid.uuid4().hex}"
+
+
+def a_webhook() -> Ids:
+    return {"id": call("POST", "/webhooks/create/", {"url": an_address(), "events": ["*"]})["id"]}
+
+
+def a_verified_webhook() -> Ids:
+    made = a_webhook()
+    call("POST", f"/webhooks/{made['id']}/test/")
+    return made
+
+
+def a_delivery() -> Ids:
+    made = a_verified_webhook()
+    an_invitation()
+    with store.transaction() as session:
+        fan_out(session, limit=100_000)
+    rows = call("GET", f"/webhooks/{made['id']}/deliveries/")["results"]
+    return {**made, "delivery_id": rows[0]["id"]}
+
+
+# -------------------------------------------------------------------------------------------- jobs, applications
+def a_job() -> Ids:
+    made = call("POST", "/jobs/create/", {"title": "Backend engineer"})
+    return {"key": made["slug"], "job_id": made["id"]}
+
+
+def a_field() -> Ids:
+    made = a_job()
+    body = {"label": "Years of Python", "field_type": "number", "key": "years"}
+    return {**made, "field_id": call("POST", f"/jobs/{made['key']}/fields/", body)["id"]}
+
+
+def an_open_job() -> Ids:
+    """A job that takes applications and asks one question."""
+    made = a_field()
+    call("POST", f"/jobs/{made['key']}/publish/")
+    return made
+
+
+def a_number_question(key: str) -> str:
+    """The key of a question for a number that a job asks; asked from now on if it did not."""
+    path = f"/jobs/{key}/fields/"
+    asked = http.get(PUBLIC + path, params={"page_size": 100})
+    if asked.status_code == 404:
+        return "years"  # whatever is asked of a job that is not there is refused for that
+    for one in asked.json()["results"]:
+        if one["field_type"] == "number" and one["is_active"]:
+            return str(one["key"])
+    return str(call("POST", path, {"label": "Years of Python", "field_type": "number"})["key"])
+
+
+def a_career() -> Ids:
+    """What the world sees: an organisation by its slug, and an open job of the live mode."""
+    return {"org_slug": call("GET", "/org/")["slug"], "job_slug": an_open_job()["key"]}
+
+
+def an_application(**files: Any) -> Ids:
+    person = {
+        "job_slug": shared(an_open_job)["key"],
+        "email": f"{uuid.uuid4().hex}@example.com",
+        "full_name": "Ada Lovelace",
+    }
+    found = http.post(f"{PUBLIC}/applications/create/", data=person, files=files)
+    found.raise_for_status()
+    shown = found.json()
+    return {
+        "application_id": shown["id"],
+        **({"attachment_id": shown["attachments"][0]["id"]} if files else {}),
+    }
+
+
+def an_application_after(step: str) -> Make:
+    def make() -> Ids:
+        made = an_application()
+        call("POST", f"/applications/{made['application_id']}/{step}/", {})
+        return made
+
+    return make
+
+
+def an_application_with_a_file() -> Ids:
+    return an_application(cv=("cv.txt", b"Ada Lovelace, engineer", "text/plain"))
+
+
+# -------------------------------------------------------------------------------- which operation is given which
+# What stands in the path of an operation; by default what its parameters are named for, shared.
+FRESH: dict[str, Make] = {
+    "update_assessment": a_draft,
+    "attach_cases": a_draft,
+    "replace_cases": a_draft,
+    "remove_case": a_place,
+    "cancel_invitation": an_invitation,
+    "remind_invitation": an_invitation,
+    "review_result": a_submission,
+    "delete_case": a_case,
+    "update_job": a_job,
+    "publish_job": a_job,
+    "close_job": an_open_job,
+    "create_field": a_job,
+    "update_field": a_field,
+    "delete_field": a_field,
+    "replace_knockouts": a_job,
+    "replace_requirements": a_job,
+    "advance_application": an_application,
+    "reject_application": an_application,
+    "hold_application": an_application,
+    "withdraw_application": an_application,
+    "unhold_application": an_application_after("hold"),
+    "hire_application": an_application_after("advance"),
+    "download_attachment": an_application_with_a_file,
+    "update_case": a_case,
+    "delete_webhook": a_webhook,
+    "update_webhook": a_verified_webhook,
+    "retry_delivery": a_delivery,
+    "start_session": an_invitation,
+    "save_answer": a_sitting,
+    "run_code": a_programming_sitting,
+    "report_violation": a_sitting,
+    "submit_session": a_sitting,
+}
+SHARED: dict[tuple[str, str], Make] = {
+    ("assessments", "slug"): an_assessment,
+    ("invites", "token"): a_submission,
+    ("take", "token"): an_invitation,
+    ("cases", "id"): a_case,
+    ("webhooks", "id"): a_verified_webhook,
+    ("jobs", "key"): a_job,
+    ("api", "org_slug"): a_career,
+    ("careers", "org_slug"): a_career,
+    ("applications", "application_id"): an_application,
+    ("docs", "name"): lambda: {"name": "quickstart"},
+    ("docs", "code"): lambda: {"code": "NOT_FOUND"},
+}
+
+
+def ids(operation_id: str, path: str) -> Ids:
+    """Return what the parameters of a path may name; what has no maker yet is reported as missing test data."""
+    if operation_id in FRESH:
+        return FRESH[operation_id]()
+    words = path.removeprefix(CANDIDATE).strip("/").split("/")
+    make = SHARED.get((words[0], next(word for word in words if word.startswith("{")).strip("{}")))
+    return shared(make) if make else {}
