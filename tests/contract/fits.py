@@ -51,7 +51,7 @@ def a_linked_job(body: Body, request: Request) -> None:
         if body.get(name) is not None:
             del body[name]
     named = [name for name in ("assessment_id", "assessment_slug") if name in body]
-    if any(body[name] is not None for name in named):
+    if any(body[name] is not None and not request.real(body[name]) for name in named):
         made = shared(an_assessment)
         body |= {name: {**made, "assessment_slug": made["slug"]}[name] for name in named}
 
@@ -149,7 +149,9 @@ def a_review(body: Body, request: Request) -> None:
     ]
 
 
-def its_place(place: Body) -> None:
+def its_place(place: Body, request: Request) -> None:
+    if request.real(place["case_id"]):
+        return
     mine = place.get("source") == "org"
     place["case_id"] = shared(a_case if mine else a_case_of_the_catalogue)["id"]
 
@@ -158,7 +160,7 @@ def a_set(body: Body, request: Request) -> None:
     """The cases exist where `source` says they are."""
     a_whole_list(body, "cases", request, {"case_id": "", "source": "org"})
     for place in body.get("cases", [body] if "case_id" in body else []):
-        its_place(place)
+        its_place(place, request)
 
 
 def a_pool(body: Body, request: Request) -> None:
@@ -166,7 +168,7 @@ def a_pool(body: Body, request: Request) -> None:
     if body.get("team_id") is not None:
         del body["team_id"]
     for place in body.get("cases", []):
-        its_place(place)
+        its_place(place, request)
     if body.get("pool_mode"):
         body["assignment_size"] = body.get("assignment_size") or 1
 

@@ -19,7 +19,7 @@ from schemathesis.core.parameters import ParameterLocation
 
 from tests.contract import forms
 from tests.contract.fits import FITS, Request
-from tests.contract.makers import http, ids
+from tests.contract.makers import http, ids, shared
 
 # What the last answers of chains of steps held: a link gave what is among it. The newest stand last.
 answered: dict[str, None] = {}
@@ -39,6 +39,10 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(one)
 
 
+def is_answered(value: Any) -> bool:
+    return isinstance(value, str) and value in answered
+
+
 @schemathesis.hook
 def after_call(context: HookContext, case: Case[Any], response: Any) -> None:
     """Remember what a link may be followed with."""
@@ -51,13 +55,29 @@ def after_call(context: HookContext, case: Case[Any], response: Any) -> None:
         del answered[old]
 
 
+# Where a link names something in the body, what was made up may name another beside it.
+NAMED_TWICE = {
+    "create_application": ("job_slug", "job_id"),
+    "create_job": ("assessment_slug", "assessment_id"),
+}
+
+
+def keep_to_link(case: Case[Any], operation: str) -> None:
+    """Let a body name what the link gave it, and nothing in its place."""
+    given, other = NAMED_TWICE.get(operation, ("", ""))
+    if isinstance(case.body, dict) and is_answered(case.body.get(given)):
+        case.body = {name: value for name, value in case.body.items() if name != other}
+
+
 @schemathesis.hook
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
     """Put what exists into a case that is meant to be accepted."""
+    operation, chained = case.operation.definition.raw["operationId"], is_chained(case)
+    if chained:
+        keep_to_link(case, operation)
+        shared.cache_clear()  # the steps before may have changed it
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
-    operation = case.operation.definition.raw["operationId"]
-    chained = is_chained(case)
     body = copy.deepcopy(case.body) if isinstance(case.body, dict) else None
     if body and case.media_type == forms.MULTIPART:
         # Schemathesis writes null as a word, which of a text is a text.
@@ -68,14 +88,14 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             if one is not None or texts_of.get(name, {}).get("type") != "string"
         }
         case.body = body
-    if case.path_parameters and not (chained and answered.keys() & case.path_parameters.values()):
+    if case.path_parameters and not (chained and any(map(is_answered, case.path_parameters.values()))):
         real = ids(operation, case.operation.path)
         if operation == "save_answer" and body:
             real["assessment_case_id"] = real[kind_of_case(body["answer"])]
         case.path_parameters = {name: real.get(name, value) for name, value in case.path_parameters.items()}
     if operation in FITS and body is not None:
         path = {name: str(value) for name, value in case.path_parameters.items()}
-        FITS[operation](body, Request(path, case.media_type, lambda text: chained and text in answered))
+        FITS[operation](body, Request(path, case.media_type, lambda text: chained and is_answered(text)))
         case.body = body
     if case.headers and "Idempotency-Key" in case.headers:
         # The same key for another request is refused: this one is of this request alone.
