@@ -30,7 +30,7 @@ class Request:
 
     path: Ids  # its parameters
     media_type: str | None
-    real: Callable[[str], bool]  # whether an earlier step's answer held this text
+    real: Callable[[Any], bool]  # whether an earlier step's answer held this text
 
 
 def a_whole_list(body: Body, name: str, request: Request, one: Any) -> None:
@@ -45,15 +45,21 @@ def an_address_of_somebody(body: Body, request: Request) -> None:
         body["email"] = "ada@example.com"
 
 
+def name_one(body: Body, request: Request, slug: str, id: str, make: Callable[[], Ids]) -> None:
+    """What has two names has to exist and be the same under both; a link gave its slug."""
+    if request.real(body.get(slug)):
+        body.pop(id, None)
+    elif body.get(slug) is not None or body.get(id) is not None:
+        made = shared(make)
+        body |= {name: made[name] for name in (slug, id) if name in body}
+
+
 def a_linked_job(body: Body, request: Request) -> None:
-    """There are no squads and no pipelines yet, so a job may only say that it has none; an assessment has two names."""
+    """There are no squads and no pipelines yet, so a job may only say that it has none; its assessment exists."""
     for name in ("team_id", "squad_id", "pipeline_id", "pipeline_slug"):
         if body.get(name) is not None:
             del body[name]
-    named = [name for name in ("assessment_id", "assessment_slug") if name in body]
-    if any(body[name] is not None and not request.real(body[name]) for name in named):
-        made = shared(an_assessment)
-        body |= {name: {**made, "assessment_slug": made["slug"]}[name] for name in named}
+    name_one(body, request, "assessment_slug", "assessment_id", an_assessment)
 
 
 def a_question(body: Body, request: Request) -> None:
@@ -118,14 +124,9 @@ def its_answers(body: Body, request: Request, job: str) -> None:
 
 
 def a_person(body: Body, request: Request) -> None:
-    """The job is open, under whichever of its names was used."""
-    named = "job_slug" if "job_slug" in body else "job_id"
-    if request.real(body[named]):
-        body.pop("job_id" if named == "job_slug" else "job_slug", None)
-    else:
-        made = shared(an_open_job)
-        body[named] = made["key"] if named == "job_slug" else made["job_id"]
-    its_answers(body, request, body[named])
+    """The job is open."""
+    name_one(body, request, "job_slug", "job_id", an_open_job)
+    its_answers(body, request, body.get("job_slug") or body["job_id"])
 
 
 def a_stranger(body: Body, request: Request) -> None:

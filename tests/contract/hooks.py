@@ -55,26 +55,11 @@ def after_call(context: HookContext, case: Case[Any], response: Any) -> None:
         del answered[old]
 
 
-# Where a link names something in the body, what was made up may name another beside it.
-NAMED_TWICE = {
-    "create_application": ("job_slug", "job_id"),
-    "create_job": ("assessment_slug", "assessment_id"),
-}
-
-
-def keep_to_link(case: Case[Any], operation: str) -> None:
-    """Let a body name what the link gave it, and nothing in its place."""
-    given, other = NAMED_TWICE.get(operation, ("", ""))
-    if isinstance(case.body, dict) and is_answered(case.body.get(given)):
-        case.body = {name: value for name, value in case.body.items() if name != other}
-
-
 @schemathesis.hook
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
     """Put what exists into a case that is meant to be accepted."""
     operation, chained = case.operation.definition.raw["operationId"], is_chained(case)
     if chained:
-        keep_to_link(case, operation)
         shared.cache_clear()  # the steps before may have changed it
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return

@@ -65,7 +65,7 @@ def a_case_of_the_catalogue() -> Ids:
 def a_draft(*case_types: str) -> Ids:
     cases = [{"case_id": a_case(one)["id"], "source": "org"} for one in case_types or ("text", "text")]
     made = call("POST", "/assessments/create/", {"title": "Backend engineer", "cases": cases})
-    return {"slug": made["slug"], "assessment_id": made["id"]}
+    return {"slug": made["slug"], "assessment_slug": made["slug"], "assessment_id": made["id"]}
 
 
 def an_assessment(*case_types: str) -> Ids:
@@ -146,7 +146,7 @@ def a_delivery() -> Ids:
 # -------------------------------------------------------------------------------------------- jobs, applications
 def a_job() -> Ids:
     made = call("POST", "/jobs/create/", {"title": "Backend engineer"})
-    return {"key": made["slug"], "job_id": made["id"]}
+    return {"key": made["slug"], "job_slug": made["slug"], "job_id": made["id"]}
 
 
 def a_field() -> Ids:
