@@ -14,6 +14,7 @@ from rules import applications as rules
 from rules import knockouts as knockout_rules
 from rules import plans
 from rules.caller import Caller
+from rules.clock import now
 from rules.errors import Invalid, NotFound
 from rules.pages import Page
 from schemas import applications as schemas
@@ -90,7 +91,7 @@ def apply(
     }
     with begin() as session:
         job = _named(session, caller, job_names)
-        rules.check_open(job.status)
+        rules.check_open(job.status, job.expires_at, now())
         before = applications.live(session, job, person["email"]) if person["email"] else None
         if before is not None:
             return _shown(session, before), False
@@ -133,7 +134,7 @@ def _create(
     actor: str,
 ) -> tuple[Application | None, Body]:
     job = jobs.get(session, caller, key, for_update=True)
-    rules.check_open(job.status)
+    rules.check_open(job.status, job.expires_at, now())
     candidate_id = candidates.meet(
         session, caller, **{name: person[name] for name in ("email", "full_name", "phone")}
     )

@@ -53,10 +53,21 @@ def rejection_mail_at(visibility: str, now: datetime) -> datetime | None:
     return None if wait is None else now + wait
 
 
-def check_open(status: str) -> None:
-    """Refuse an application for a job that takes none."""
+def check_open(status: str, expires_at: datetime | None, now: datetime) -> None:
+    """Refuse an application for a job that takes none; the schedule closes what has expired a moment later."""
     if status != "open":
         raise Invalid("The job is not open; applications are taken for open jobs only.", status=status)
+    if expires_at is not None and expires_at <= now:
+        raise Invalid("The job has expired; applications are taken for open jobs only.", status="closed")
+
+
+def check_alone(status: str, *, another: bool) -> None:
+    """Refuse to take up again what its candidate withdrew and has replaced."""
+    if another:
+        raise Invalid(
+            "The candidate withdrew this application and has applied again since; advance that one.",
+            status=status,
+        )
 
 
 def person_faults(person: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.knockouts import Knockout
 from rules.moves import Move
-from store import applications, events, invitations, organisations, outbox
+from store import applications, events, invitations, jobs, organisations, outbox
 from store.applications import Application
 from store.assessments import Assessment
 from store.base import visible
@@ -79,6 +79,7 @@ def advance(
     """Advance with the invitation to the linked assessment, if there is one; both or neither."""
     move = rules.move("advance", application.status)
     assert move is not None  # no second time is a repetition
+    _take_up(session, application)
     details: dict[str, str] = {}
     if application.job.assessment_id is not None:
         linked = visible(caller, Assessment).where(Assessment.id == application.job.assessment_id)
@@ -86,6 +87,16 @@ def advance(
         details["invitation_id"] = _invite(session, caller, application, assessment, shows, mail=send_email)
     application.reject_reason, application.rejection_mail_at = "", None
     make(session, application, move, "advanced", shows, actor, **details)
+
+
+def _take_up(session: Session, application: Application) -> None:
+    """Have an application that was withdrawn, and held since, be this person's one for the job again."""
+    if application.withdrawn_at is None:
+        return
+    jobs.lock(session, application.job)  # nobody applies for it meanwhile
+    another = applications.live(session, application.job, application.email)
+    rules.check_alone(application.status, another=another is not None)
+    application.withdrawn_at = None
 
 
 def _invite(

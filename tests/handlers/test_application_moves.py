@@ -107,6 +107,31 @@ def test_a_hold_remembers_where_from(tenant: Tenant, status: str) -> None:
     refusal(act(tenant.live, made["id"], "unhold"), 400, "VALIDATION_ERROR")
 
 
+@pytest.mark.parametrize("status", STATUSES)
+def test_only_who_withdrew_may_apply_again(tenant: Tenant, status: str) -> None:
+    made = arrange(tenant.live, status)
+    person = {"job_id": made["job_id"], "email": made["email"].upper(), "full_name": "Ada"}
+    again = tenant.live.post("/applications/create/", person)
+    assert again.status_code == (201 if status == "withdrawn" else 200)
+    assert (again.json()["id"] == made["id"]) == (status != "withdrawn")
+    if status != "withdrawn":
+        assert again.json() == made
+
+
+def test_what_was_withdrawn_is_taken_up_again_unless_it_was_replaced(tenant: Tenant) -> None:
+    taken_up, replaced = arrange(tenant.live, "withdrawn"), arrange(tenant.live, "withdrawn")
+    for one in (taken_up, replaced):
+        act(tenant.live, one["id"], "hold")
+    assert act(tenant.live, taken_up["id"], "advance").json()["status"] == "advanced"
+    person = {"job_id": taken_up["job_id"], "email": taken_up["email"], "full_name": "Ada"}
+    again = tenant.live.post("/applications/create/", person)
+    assert (again.status_code, again.json()["id"]) == (200, taken_up["id"])
+    tenant.live.application(replaced["job_slug"], replaced["email"])
+    refused = refusal(act(tenant.live, replaced["id"], "advance"), 400, "VALIDATION_ERROR")
+    assert refused["details"]["status"] == "on_hold"
+    assert act(tenant.live, replaced["id"], "unhold").json()["status"] == "withdrawn"
+
+
 @pytest.mark.parametrize("action", ["advance", "reject", "hold", "withdraw"])
 def test_a_move_made_by_many_at_once_is_made_once(tenant: Tenant, action: str) -> None:
     made = arrange(tenant.live, "submitted")

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import update
 
 import store
+from rules.clock import now
 from store.jobs import Job
 from tests.api import Api, Tenant, address
 from tests.probes import faults, refusal
@@ -195,6 +196,19 @@ def test_a_job_that_is_not_open_takes_no_application(tenant: Tenant, status: str
         "/applications/create/", {"job_slug": job, "email": address(), "full_name": "Ada"}
     )
     assert refusal(answer, 400, "VALIDATION_ERROR")["details"]["status"] == status
+
+
+def test_a_job_that_has_expired_takes_no_application(tenant: Tenant, job: str) -> None:
+    with store.transaction() as session:
+        session.execute(
+            update(Job)
+            .where(Job.slug == job, Job.organisation_id == tenant.organisation.id)
+            .values(expires_at=now())
+        )
+    answer = tenant.live.post(
+        "/applications/create/", {"job_slug": job, "email": address(), "full_name": "Ada"}
+    )
+    assert refusal(answer, 400, "VALIDATION_ERROR")["details"]["status"] == "closed"
 
 
 def test_the_same_person_has_one_application_for_a_job(tenant: Tenant, other: Tenant, job: str) -> None:

@@ -171,6 +171,20 @@ def test_a_hold_pauses_the_advance(tenant: Tenant) -> None:
     assert tenant.live.get(f"/applications/{id}/").json()["status"] == "on_hold"
 
 
+def test_who_is_held_by_a_knockout_is_scored_and_stays_on_hold(tenant: Tenant) -> None:
+    job = arrange(tenant.live, PYTHON, screen_auto_advance_enabled=True, screen_auto_advance_l3_min=1)
+    tenant.live.post(f"/jobs/{job}/fields/", {"key": "fit", "label": "Fit?", "field_type": "boolean"})
+    rules = {"rules": [{"field_key": "fit", "operator": "truthy", "on_fail": "hold"}]}
+    tenant.live.put(f"/jobs/{job}/knockout-rules/replace/", rules)
+    id = apply(tenant.live, job)
+    screen(id)
+    found = tenant.live.get(f"/applications/{id}/").json()
+    assert (found["status"], found["screening"]["status"]) == ("on_hold", "scored")
+    assert (found["screening"]["l1_passed"], found["screening"]["l3_score"]) == (False, "100.00")
+    assert tenant.live.post(f"/applications/{id}/unhold/").json()["status"] == "submitted"
+    assert told(tenant.live, "application.advanced") == []
+
+
 def test_an_advance_that_is_refused_is_written_down(tenant: Tenant) -> None:
     assessment = tenant.live.assessment(active=False)
     job = arrange(
