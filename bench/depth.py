@@ -1,199 +1,206 @@
 """Lists of a million rows: the page 10,000 pages in against the first, and an index for every filter.
 
-`python -m bench.depth`. Rows are made by the database itself, set by set.
+`python -m bench.depth`. Each list is asked as the service asks it, with no filter, with each and with each two of
+them, in each of its orders: a first page, and one as deep as there are rows for.
 """
 
-import base64
-import json
+import re
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 
 import store
-from bench import figures
+from bench import depth_lists, depth_rows, figures
+from bench.depth_lists import List
 from bench.figures import Figure
 from rules.caller import Caller
-from rules.clock import now
-from store import assessments, engine, invitations, organisations, pages
+from rules.pages import Page
 from store.engine import Reading
 
-ROWS, QUICK_ROWS, PAGE, DEEP = 1_000_000, 200_000, 20, 10_000
-
-MAKE = """
-INSERT INTO invitations (
-    id, created_at, updated_at, organisation_id, livemode, assessment_id, token, email, email_key, name, role,
-    status, external_id, tags, extra_time_percent, expires_at
-)
-SELECT ('019000' || lpad(to_hex(n), 6, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
-       now() - (%(rows)s::int - n) * interval '1 second', now() - (%(rows)s::int - n) * interval '1 second',
-       %(organisation)s, true, (%(assessments)s::uuid[])[1 + n %% cardinality(%(assessments)s::uuid[])],
-       'token-' || n, 'c' || n || '@example.com', 'c' || n || '@example.com', 'Ada Lovelace', 'Engineer',
-       (ARRAY['pending', 'started', 'completed', 'expired'])[1 + n %% 4],
-       'reference-' || n, ARRAY['tag-' || n %% 1000, 'season-' || n %% 4], 0, now() + interval '7 days'
-FROM generate_series(%(first)s::int, %(last)s::int) AS n
-"""
+ROWS, QUICK_ROWS, PAGE, DEEP = 1_000_000, 100_000, 20, 10_000
+ROUNDS, MORE_ROUNDS = 40, 300  # how often pages are asked for, and again where the difference looks too large
+SETTLED = 8  # times after which PostgreSQL has settled on a plan
+WORTH_TELLING = 20.0  # ms
+DEARER = 1.2  # what a deep page may cost against the first
+SORTED, FEW = 1_000, 10 * PAGE  # rows
 
 
-@dataclass(frozen=True)
-class List:
-    """One list: its pages, its statement, and what each filter is asked with."""
+@dataclass
+class Ear:
+    """A connection that notes what it is asked, and may leave out rows first."""
 
-    name: str
-    listing: pages.Listing
-    page: Callable[..., Any]
-    filters: dict[str, Any]
+    connection: psycopg.Connection[Any]
+    skipped: int = 0
+    text: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+    rows: Any = None
+
+    def cursor(self, *, row_factory: Any) -> "Ear":
+        self.rows = row_factory
+        return self
+
+    def execute(self, text: str, values: dict[str, Any], *, prepare: bool | None) -> Any:
+        self.text, self.values = text, values
+        cursor = self.connection.cursor(row_factory=self.rows)
+        return cursor.execute(
+            re.sub(r"LIMIT %\(rows\)s(::INTEGER)?", rf"\g<0> OFFSET {self.skipped}", text), values
+        )
+
+    @property
+    def unlimited(self) -> str:
+        """The rows alone, all of them and in no order."""
+        page = re.search(r"\((SELECT.*)\) AS page", self.text, re.DOTALL)
+        return (page[1] if page else self.text).rpartition("ORDER BY")[0]
+
+
+@dataclass
+class Found:
+    """What one case showed."""
+
+    case: str
+    matches: int
+    page: int = 0  # the number of the deep page; 0 where there is none
+    first: float = 0.0  # ms
+    late: float = 0.0  # ms
+    scans: set[str] = field(default_factory=set)
+    sorted: int = 0  # rows, at most
+    passed: int = 0  # rows that were read and left out, at most
+
+    @property
+    def ratio(self) -> float:
+        return self.late / self.first if self.page else 0.0
+
+    @property
+    def plain(self) -> bool:
+        return self.case.startswith("by nothing")
+
+    @property
+    def missed(self) -> bool:
+        return self.ratio > DEARER and self.in_order
+
+    @property
+    def in_order(self) -> bool:
+        """Say whether a page is read as it comes, with few rows left out on the way."""
+        return self.passed <= FEW
+
+    def __str__(self) -> str:
+        late = f", page {self.page + 1:,} {self.late:.2f} ms ({self.ratio:.2f} x)" if self.page else ""
+        scans = f", reads all of {', '.join(sorted(self.scans))}" if self.scans else ""
+        return (
+            f"{self.case}: {self.matches:,} match, page 1 {self.first:.2f} ms{late}, sorts {self.sorted:,},"
+            f" passes {self.passed:,} by{scans}"
+        )
 
 
 def measure(quick: bool) -> list[Figure]:
-    """Fill the tables and look at each list with each filter, and with each two of them."""
+    """Fill the tables and look at each list."""
     rows = QUICK_ROWS if quick else ROWS
+    made: list[Figure] = []
     with figures.place():
-        caller, slugs = fill(rows)
-        made: list[Figure] = []
-        for one in lists(caller, slugs, rows):
+        caller = depth_rows.fill(rows)
+        for one in depth_lists.every(rows):
             with store.reading() as reading:
-                made += explain(reading, caller, one)
-                made += deep(reading, caller, one, rows)
-        return made
+                found = [look(reading, caller, one, name, given) for name, given in one.cases()]
+            made += tell(one, found)
+    return made
 
 
-def fill(rows: int) -> tuple[Caller, list[str]]:
-    with store.transaction() as session:
-        owner = organisations.create(session, name="Depth", plan="enterprise")
-        caller = Caller(owner.id, livemode=True, plan_name="enterprise")
-        made = []
-        for number in range(20):
-            made.append(assessments.create(session, caller, {"title": f"Depth {number}", "status": "active"}))
-            session.flush()
-        ids, slugs = [one.id for one in made], [one.slug for one in made]
-    url = engine.engine().url.set(drivername="postgresql").render_as_string(hide_password=False)
-    with psycopg.connect(url, autocommit=True) as connection:
-        for first in range(0, rows, 50_000):
-            connection.execute(
-                MAKE,
-                {
-                    "organisation": owner.id,
-                    "assessments": ids,
-                    "rows": rows,
-                    "first": first,
-                    "last": first + 49_999,
-                },
+def tell(one: List, found: list[Found]) -> list[Figure]:
+    """Print the cases worth telling of, and sum them up."""
+    name = one.name
+    for case in found:
+        slow = max(case.first, case.late) > WORTH_TELLING
+        if case.plain or slow or case.missed or case.scans or case.sorted > SORTED:
+            print(f"{name} {case}")
+    deep = [case for case in found if case.page]
+    made = []
+    for case in (case for case in deep if case.plain):
+        where = f"{name} {case.case.removeprefix('by nothing')}".strip()
+        made += [
+            figures.plain(f"{where}: page 1 of {case.matches:,} rows", case.first, "ms"),
+            figures.plain(f"{where}: page {case.page + 1:,}", case.late, "ms"),
+            figures.at_most(f"{where}: page {case.page + 1:,} against page 1", case.ratio, "x", DEARER),
+        ]
+    ordered = [case.ratio for case in deep if case.in_order]
+    return [
+        *made,
+        figures.at_most(f"{name}: the same at worst of {len(ordered)} filters", max(ordered), "x", DEARER),
+        figures.at_most(
+            f"{name}: filters without an index, of {len(found)}", sum(1 for c in found if c.scans), "", 0
+        ),
+        figures.plain(f"{name}: rows sorted for one page at most", max(c.sorted for c in found), ""),
+        figures.plain(f"{name}: rows passed by for one page at most", max(c.passed for c in found), ""),
+        figures.plain(f"{name}: slowest page of them", max(max(c.first, c.late) for c in found), "ms"),
+    ]
+
+
+def look(reading: Reading, caller: Caller, one: List, name: str, given: dict[str, Any]) -> Found:
+    """Look at one list with some filters in one order."""
+    ear = Ear(reading.connection)
+
+    def page(cursor: str | None = None, means: Any = reading) -> Page:
+        return one.page(means, caller, cursor=cursor, page_size=PAGE, **given).map(one.item)
+
+    page(means=Reading(ear))
+    count = f"SELECT count(*) FROM ({ear.unlimited}) AS counted"
+    [(matches,)] = reading.connection.execute(count, ear.values | {"rows": None}).fetchall()
+    found = Found(name, matches)
+    plans = [explain(reading, ear)]
+    cursors: list[str | None] = [None]
+    found.page = max(0, min(DEEP, matches // PAGE) - 1)  # a full page stands there
+    if found.page:
+        there = Ear(reading.connection, skipped=(found.page - 1) * PAGE)
+        cursors.append(page(means=Reading(there)).next)
+        after = Ear(reading.connection)
+        page(cursors[1], means=Reading(after))
+        plans.append(explain(reading, after))
+    for plan in plans:
+        judge(found, plan)
+    for rounds in (ROUNDS, MORE_ROUNDS):
+        times = [[timed(page, cursor) for cursor in cursors] for _ in range(SETTLED + rounds)][SETTLED:]
+        found.first, found.late = (statistics.median(taken) for taken in zip(*times, strict=True)) if found.page else (
+            statistics.median(taken for [taken] in times), 0.0)  # fmt: skip
+        if found.ratio <= DEARER or found.first > WORTH_TELLING:
+            break
+    return found
+
+
+def timed(page: Callable[[str | None], Page], cursor: str | None) -> float:
+    """Return how long a page takes, in ms."""
+    began = time.perf_counter()
+    page(cursor)
+    return (time.perf_counter() - began) * 1000
+
+
+def explain(reading: Reading, ear: Ear) -> dict[str, Any]:
+    asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + ear.text
+    [(plan,)] = reading.connection.execute(asked, ear.values, prepare=False).fetchall()
+    return dict(plan[0]["Plan"])
+
+
+def judge(found: Found, plan: dict[str, Any]) -> None:
+    """Note what a plan reads from end to end, what it sorts, and what it reads in vain."""
+    passed = 0
+    for node in nodes(plan):
+        if node["Node Type"].endswith("Seq Scan"):
+            found.scans.add(node["Relation Name"])
+        if node["Node Type"].endswith("Sort"):
+            found.sorted = max(
+                found.sorted, round(node["Plans"][0]["Actual Rows"] * node["Plans"][0]["Actual Loops"])
             )
-        # A second organisation of another size, so that statistics are not of one alone.
-        connection.execute("VACUUM ANALYZE")
-    return caller, slugs
-
-
-def lists(caller: Caller, slugs: list[str], rows: int) -> list[List]:
-    with store.reading() as reading:
-        assessment = assessments.find_id(reading, caller, slugs[0])
-    return [
-        List(
-            "invitations",
-            invitations._LIST,
-            invitations.page,
-            {
-                "assessment_id": assessment,
-                "status": "completed",
-                "email": f"c{rows // 2}@example.com",
-                "external_id": f"reference-{rows // 2}",
-                "tag": "tag-7",
-                "updated_after": now(),  # nothing: the dearest case for a list that is read in its order
-            },
-        ),
-        List(
-            "assessments",
-            assessments._LIST,
-            assessments.page,
-            {"status": "active", "search": "depth 1", "updated_after": now().replace(hour=0)},
-        ),
-    ]
-
-
-def explain(reading: Reading, caller: Caller, one: List) -> list[Figure]:
-    """Count combinations of filters for which PostgreSQL reads a large table from end to end, or very many rows."""
-    names = sorted(one.filters)
-    scanned, slow = 0, 0.0
-    for count in range(3):
-        for chosen in combinations(names, count):
-            given = {name: one.filters[name] for name in chosen}
-            prepared = one.listing._prepare(tuple(_asked(given)), after=False, falling=True)
-            values = {
-                **_asked(given),
-                "organisation_id": caller.organisation_id,
-                "livemode": True,
-                "rows": 21,
-            }
-            plan = reading.connection.execute(
-                "EXPLAIN (ANALYZE, FORMAT JSON) " + prepared.text, values
-            ).fetchone()
-            assert plan
-            top = plan[0][0]
-            if one.name == "invitations" and any(
-                node["Node Type"] in ("Seq Scan", "Parallel Seq Scan") and node["Relation Name"] == one.name
-                for node in nodes(top["Plan"])
-            ):
-                scanned += 1
-                print(f"{one.name} by {', '.join(chosen) or 'nothing'}: no index")
-            taken = asked(reading, caller, one, given)
-            slow = max(slow, taken)
-            if taken > 20:
-                print(f"{one.name} by {', '.join(chosen)}: {taken:.0f} ms")
-    return [
-        figures.at_most(f"{one.name}: filters and pairs of filters without an index", scanned, "", 0),
-        figures.plain(f"{one.name}: slowest first page with them", slow, "ms"),
-    ]
-
-
-def _asked(given: dict[str, Any]) -> dict[str, Any]:
-    """Write filters as the list's statement has them."""
-    wrap: dict[str, Callable[[Any], Any]] = {"tag": lambda tag: [tag], "search": lambda text: f"%{text}%"}
-    return {name: wrap.get(name, lambda value: value)(value) for name, value in given.items()}
-
-
-def asked(reading: Reading, caller: Caller, one: List, given: dict[str, Any]) -> float:
-    """Ask for a page often enough for PostgreSQL to settle on a plan; return the usual time of the last ones, in ms."""
-    taken = []
-    for _ in range(12):
-        began = time.perf_counter()
-        one.page(reading, caller, cursor=None, page_size=PAGE, **given)
-        taken.append((time.perf_counter() - began) * 1000)
-    return statistics.median(taken[-3:])
+        removed = sum(
+            node.get(f"Rows Removed by {why}", 0) for why in ("Filter", "Join Filter", "Index Recheck")
+        )
+        passed += round(removed * node["Actual Loops"])
+    found.passed = max(found.passed, passed)
 
 
 def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(found for child in plan.get("Plans", ()) for found in nodes(child))]
-
-
-def deep(reading: Reading, caller: Caller, one: List, rows: int) -> list[Figure]:
-    """Time page 10,000 against page 1, by turns."""
-    if one.name != "invitations":
-        return []
-    skipped = min(DEEP * PAGE, rows - 10 * PAGE)
-    (last,) = reading.connection.execute(
-        "SELECT id FROM invitations WHERE organisation_id = %s AND livemode ORDER BY id DESC OFFSET %s LIMIT 1",
-        (caller.organisation_id, skipped - 1),
-    ).fetchone() or (None,)
-    cursor = base64.urlsafe_b64encode(json.dumps(["n", str(last)]).encode()).decode().rstrip("=")
-    times: dict[str | None, list[float]] = {None: [], cursor: []}
-    for _ in range(300):
-        for at, taken in times.items():
-            began = time.perf_counter()
-            assert len(one.page(reading, caller, cursor=at, page_size=PAGE).results) == PAGE
-            taken.append((time.perf_counter() - began) * 1000)
-    first, late = (statistics.median(taken) for taken in times.values())
-    return [
-        figures.plain(f"{one.name}: page 1 of {rows:,} rows", first, "ms"),
-        figures.plain(f"{one.name}: page {skipped // PAGE:,}", late, "ms"),
-        figures.at_most(
-            f"{one.name}: page {skipped // PAGE:,} as a multiple of page 1", late / first, "x", 1.2
-        ),
-    ]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 import store
 from bench import figures
-from bench.depth import MAKE
+from bench.depth_rows import invitations_of
 from bench.figures import Figure
 from rules.caller import Caller
 from store import assessments, organisations
@@ -41,14 +41,15 @@ def fill(rows: int) -> None:
         session.flush()
         given = {
             "organisation": owner.id,
-            "assessments": [one.id],
+            "other": owner.id,
+            "assessment": one.id,
             "rows": rows,
             "first": 0,
             "last": rows - 1,
         }
         driver = session.connection().connection.driver_connection
         assert driver
-        driver.execute(MAKE, given)
+        driver.execute(invitations_of("%(assessment)s"), given)
         session.execute(
             text(
                 "UPDATE invitations SET status = 'pending', expires_at = now() - (random() + 0.1) * interval '1 day'"

@@ -31,6 +31,13 @@ from store.cases import Case
 from store.engine import Reading
 from store.prepared import Prepared
 
+SIFTED = [
+    "title",
+    "status",
+    "team_id",
+    "updated_at",
+]  # what a search looks at, and whatever else is asked with it
+
 
 class Assessment(Base, Owned, Updated):
     """A timed set of cases that candidates are invited to."""
@@ -38,7 +45,7 @@ class Assessment(Base, Owned, Updated):
     __tablename__ = "assessments"
     __table_args__ = (
         UniqueConstraint("organisation_id", "livemode", "slug"),
-        Index("ix_assessments_owner", "organisation_id", "livemode", "id"),
+        Index("ix_assessments_owner", "organisation_id", "livemode", "id", postgresql_include=SIFTED),
         Index("ix_assessments_owner_updated_at", "organisation_id", "livemode", "updated_at"),
         Index("ix_assessments_team", "organisation_id", "livemode", "team_id", "id"),
         Index("ix_assessments_status", "organisation_id", "livemode", "status", "id"),
@@ -147,6 +154,7 @@ _LIST = pages.Listing(
         "updated_after": Assessment.updated_at > bindparam("updated_after"),
     },
     skewed={"search", "team_id", "updated_after"},
+    sifting={"search"},
 )
 
 

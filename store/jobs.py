@@ -33,6 +33,13 @@ from store.base import ANYONE, Base, Owned, Updated, visible
 from store.engine import Reading
 from store.prepared import Prepared
 
+SIFTED = [
+    "title",
+    "status",
+    "team_id",
+    "updated_at",
+]  # what a search looks at, and whatever else is asked with it
+
 
 class Job(Base, Owned, Updated):
     """A job opening."""
@@ -40,7 +47,7 @@ class Job(Base, Owned, Updated):
     __tablename__ = "jobs"
     __table_args__ = (
         UniqueConstraint("organisation_id", "livemode", "slug"),
-        Index("ix_jobs_owner", "organisation_id", "livemode", "id"),
+        Index("ix_jobs_owner", "organisation_id", "livemode", "id", postgresql_include=SIFTED),
         Index("ix_jobs_owner_updated_at", "organisation_id", "livemode", "updated_at"),
         Index("ix_jobs_team", "organisation_id", "livemode", "team_id", "id"),
         Index("ix_jobs_status", "organisation_id", "livemode", "status", "id"),
@@ -128,6 +135,7 @@ _LIST = pages.Listing(
         "updated_after": Job.updated_at > bindparam("updated_after"),
     },
     skewed={"search", "team_id", "updated_after"},
+    sifting={"search"},
 )
 
 

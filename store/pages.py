@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
-from sqlalchemy import ColumnElement, Integer, Select, Subquery, bindparam, select, true, tuple_
+from sqlalchemy import ColumnElement, Integer, Select, Subquery, bindparam, func, select, true, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from rules.caller import Caller
@@ -44,6 +45,11 @@ _READ: dict[type, Callable[[Any], Any]] = {
     str: str,
     datetime: datetime.fromisoformat,
 }
+
+
+@functools.cache
+def _reader(key: Column) -> Callable[[Any], Any]:
+    return _READ[key.type.python_type]  # which takes longer to ask for than everything else here
 
 
 def page(
@@ -104,7 +110,8 @@ class Listing:
     `filters` are conditions by name, each with a parameter of that name; `keys` as for `page`. For those in `skewed`
     one value may keep most rows and another hardly any, so such a page is planned for the values it is asked with.
     What other tables say of the rows is added by `beside`, to those of one page alone: each is a condition on the page
-    with the columns it brings, and none of them where there is no such row.
+    with the columns it brings, and none of them where there is no such row. With one of `sifting`, which may look at
+    every row in vain, the page's ids are found first: in an index that holds what all filters need, rows stay unread.
     """
 
     def __init__(
@@ -115,8 +122,9 @@ class Listing:
         skewed: Set[str] = frozenset(),
         descending: bool = True,
         beside: Mapping[str, Beside] | None = None,
+        sifting: Set[str] = frozenset(),
     ) -> None:
-        self.beside = beside
+        self.beside, self.sifting = beside, sifting
         self.rows, self.keys, self.filters, self.descending = rows, keys, filters, descending
         self.skewed = skewed
         self.prepared: dict[tuple[Any, ...], Prepared] = {}
@@ -149,8 +157,12 @@ class Listing:
                 (tuple_(*self.keys), tuple_(*there)) if len(there) > 1 else (self.keys[0], there[0])
             )
             statement = statement.where(here < beyond if falling else here > beyond)
-        statement = statement.order_by(*_order(self.keys, falling=falling))
-        statement = statement.limit(bindparam("rows", type_=Integer()))
+        order = _order(self.keys, falling=falling)
+        statement = statement.order_by(*order).limit(bindparam("rows", type_=Integer()))
+        if not self.sifting.isdisjoint(names):
+            id = self.keys[-1]
+            found = statement.with_only_columns(id).scalar_subquery()
+            statement = self.rows.where(id == func.any(func.array(found))).order_by(*order)
         if self.beside is None:
             return statement
         page = statement.subquery("page")
@@ -197,7 +209,7 @@ def decode(cursor: str, keys: Sequence[Column]) -> tuple[bool, list[Any]]:
         direction, *values = json.loads(text)
         if direction not in ("n", "p"):
             raise ValueError(direction)
-        read = [_READ[key.type.python_type](value) for key, value in zip(keys, values, strict=True)]
+        read = [_reader(key)(value) for key, value in zip(keys, values, strict=True)]
     except (ValueError, TypeError, ArithmeticError, KeyError, AttributeError, RecursionError, binascii.Error):
         raise Invalid.at(
             "/query/cursor", "Not a cursor of this list; take it from `next` or `previous`."

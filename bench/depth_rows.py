@@ -1,0 +1,196 @@
+"""The rows that bench.depth looks at, made by the database itself, set by set."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+import psycopg
+
+import store
+from rules.caller import Caller
+from store import assessments, engine, jobs, organisations
+
+BATCH = 100_000
+TEAMS = [UUID(int=number) for number in (1, 2)]  # one has a seventh of the jobs, the other has one
+
+
+TABLES = ("assessments", "candidates", "jobs", "applications", "invitations")
+
+
+def made_id(table: str, number: int) -> UUID:
+    """Return the id of a row: in the order of the numbers, as UUIDv7 are in the order of time."""
+    return UUID(f"0190{TABLES.index(table):02}{number:06x}70008000{number:012x}")
+
+
+def id(table: str, number: str) -> str:
+    """Write the same in SQL, of a number in SQL."""
+    written = f"lpad(to_hex({number}), 6, '0') || '70008000' || lpad(to_hex({number}), 12, '0')"
+    return f"('0190{TABLES.index(table):02}' || {written})::uuid"
+
+
+# A tenth is another organisation's, so that not all rows are one's own.
+OWNER = "CASE WHEN n %% 10 = 7 THEN %(other)s ELSE %(organisation)s END"
+
+
+# Pseudo-random, and the same each time.
+def chance(salt: int) -> str:
+    return f"(hashint4(n::int # {salt}) & 2147483647)"
+
+
+# A second for each row; a third of them changed some time after they were made.
+MADE = "now() - (%(rows)s::int - n) * interval '1 second'"
+CHANGED = f"now() - (now() - ({MADE})) * (CASE WHEN {chance(1)} %% 3 = 0 THEN random() ELSE 1 END)"
+
+# What all rows of a wide table share is taken from one that the service made.
+COPIED = """
+INSERT INTO {table} SELECT made.* FROM {table} AS one, generate_series(%(first)s::int, %(last)s::int) AS n,
+jsonb_populate_record(one, jsonb_build_object(
+    'id', {id}, 'organisation_id', {owner}, 'created_at', {made}, 'updated_at', {changed}, 'slug', '{table}-' || n,
+    {more}
+)) AS made WHERE one.slug = 'first'
+"""
+TITLE = f"""'title', (ARRAY['Senior', 'Lead', 'Junior', 'Staff'])[1 + {chance(2)} %% 4] || ' ' ||
+    (ARRAY['backend engineer', 'data analyst', 'product manager', 'nurse'])[1 + {chance(3)} %% 4] || ' ' || n"""
+TEAM = f"""CASE WHEN n = 3 THEN '{TEAMS[1]}' WHEN n %% 7 = 1 THEN '{TEAMS[0]}' END"""
+
+DESCRIPTION = "<p>What you will do, with whom, and what we offer.</p>" * 30
+
+ASSESSMENTS = COPIED.format(
+    table="assessments", id=id("assessments", "n"), owner=OWNER, made=MADE, changed=CHANGED,
+    more=f"{TITLE}, 'status', (ARRAY['active', 'draft', 'archived'])[1 + {chance(4)} %% 3], 'team_id', {TEAM},"
+    f"'description', '{DESCRIPTION}'",
+)  # fmt: skip
+JOBS = COPIED.format(
+    table="jobs", id=id("jobs", "n"), owner=OWNER, made=MADE, changed=CHANGED,
+    more=f"{TITLE}, 'status', (ARRAY['open', 'open', 'closed', 'draft'])[1 + {chance(4)} %% 4], 'team_id', {TEAM},"
+    f"'description_html', '{DESCRIPTION}'",
+)  # fmt: skip
+CANDIDATES = f"""
+INSERT INTO candidates (id, created_at, updated_at, organisation_id, livemode, email, email_key, full_name, phone)
+SELECT {id("candidates", "n")}, now(), now(), {OWNER}, true, 'c' || n || '@example.com',
+       'c' || n || '@example.com', 'Ada Lovelace', ''
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+# Every other application is for the first job, the others are for some thousands; a third has no score.
+APPLICATIONS = f"""
+INSERT INTO applications (
+    id, created_at, updated_at, submitted_at, organisation_id, livemode, job_id, candidate_id, email, email_key,
+    full_name, phone, status, source, reject_reason, withdrawn_at, l3_score
+)
+SELECT {id("applications", "n")}, {MADE}, {CHANGED}, {MADE}, {OWNER}, true,
+       CASE WHEN n %% 2 = 0 THEN {id("jobs", "1")} ELSE {id("jobs", "2 + n / 2 %% (%(rows)s::int / 100)")} END,
+       {id("candidates", "n / 2")}, 'c' || n / 2 || '@example.com', 'c' || n / 2 || '@example.com', 'Ada Lovelace',
+       '', status, 'public_api', '', CASE WHEN status = 'withdrawn' THEN now() END,
+       CASE WHEN {chance(5)} %% 3 > 0 THEN {chance(6)} %% 10001 / 100.0 END
+FROM generate_series(%(first)s::int, %(last)s::int) AS n, LATERAL (
+    SELECT CASE WHEN {chance(7)} %% 1000 = 0 THEN 'hired' ELSE (ARRAY[
+        'submitted', 'submitted', 'submitted', 'submitted', 'submitted', 'rejected', 'rejected', 'advanced',
+        'on_hold', 'withdrawn'])[1 + {chance(8)} %% 10] END AS status
+) AS moved
+"""
+SCREENINGS = f"""
+INSERT INTO screenings (
+    application_id, status, l1_passed, parse_error, l3_breakdown, evidence, model_version, ai_brief, ai_red_flags,
+    ai_rationale, brief_error, auto_advanced, screened_at
+)
+SELECT {id("applications", "n")}, 'scored', true, '', '{{"must": 90.0, "should": 76.7, "coverage": 100.0}}', '[]',
+       'l3-1', '', '{{}}', '', '', false, now()
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+
+
+def invitations_of(assessment: str) -> str:
+    """Write the statement that makes invitations to an assessment."""
+    return f"""
+INSERT INTO invitations (
+    id, created_at, updated_at, organisation_id, livemode, assessment_id, token, email, email_key, name, role,
+    status, external_id, tags, extra_time_percent, expires_at
+)
+SELECT {id("invitations", "n")}, {MADE}, {CHANGED}, {OWNER}, true, {assessment},
+       'token-' || n, 'c' || n || '@example.com', 'c' || n || '@example.com', 'Ada Lovelace', 'Engineer',
+       (ARRAY['pending', 'started', 'completed', 'expired'])[1 + {chance(9)} %% 4],
+       'reference-' || n, ARRAY['tag-' || n %% 1000, 'season-' || {chance(10)} %% 4], 0, now() + interval '7 days'
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+
+
+# Every other one is to the first assessment.
+INVITATIONS = invitations_of(
+    f"CASE WHEN n %% 2 = 0 THEN {id('assessments', '1')} ELSE {id('assessments', '2 + n %% 1000')} END"
+)
+
+
+@dataclass(frozen=True)
+class Filling:
+    """How a table is filled, and with how many rows for each of the longest one's."""
+
+    table: str
+    statement: str
+    share: float = 1.0
+
+
+FILLINGS = (
+    Filling("assessments", ASSESSMENTS, 0.1),
+    Filling("jobs", JOBS, 0.1),
+    Filling("candidates", CANDIDATES, 0.5),
+    Filling("applications", APPLICATIONS),
+    Filling("screenings", SCREENINGS),
+    Filling("invitations", INVITATIONS),
+)
+
+
+def fill(rows: int) -> Caller:
+    """Fill the tables for one organisation; return it as a caller."""
+    with store.transaction() as session:
+        owner, other = (
+            organisations.create(session, name=name, plan="enterprise") for name in ("Depth", "Other")
+        )
+        caller = Caller(owner.id, livemode=True, plan_name="enterprise")
+        for make in (assessments.create, jobs.create):
+            make(session, caller, {"title": "First"})
+    url = engine.engine().url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET synchronous_commit = off")
+        connection.execute("SET maintenance_work_mem = '256MB'")
+        for one in FILLINGS:
+            count = int(rows * one.share)
+            with bare(connection, one.table):
+                for first in range(0, count + 1, BATCH):
+                    last = min(first + BATCH - 1, count)
+                    given = {
+                        "organisation": owner.id,
+                        "other": other.id,
+                        "rows": count,
+                        "first": first,
+                        "last": last,
+                    }
+                    connection.execute(one.statement, given)
+                    print(f"\r{one.table}: {last:,} of {count:,} rows", end="", file=sys.stderr, flush=True)
+            print("", file=sys.stderr)
+        connection.execute("VACUUM ANALYZE")
+    return caller
+
+
+@contextmanager
+def bare(connection: psycopg.Connection[tuple[str, ...]], table: str) -> Iterator[None]:
+    """Take a table's references and further indexes away while it is filled: made anew of all rows they cost less."""
+    references = connection.execute(
+        "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'f'",
+        [table],
+    ).fetchall()
+    indexes = connection.execute(
+        "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexname NOT IN"
+        " (SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass)",
+        [table, table],
+    ).fetchall()
+    for name, _ in references:
+        connection.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+    for name, _ in indexes:
+        connection.execute(f'DROP INDEX "{name}"')
+    yield
+    for name, definition in references:
+        connection.execute(f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}')
+    for _, definition in indexes:
+        connection.execute(definition)
