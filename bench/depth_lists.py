@@ -28,10 +28,12 @@ class List:
     filters: tuple[Filter, ...]
     orders: tuple[str, ...] = ()
 
-    def cases(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Give everything it is asked for, with a name for each: no filter, each, each two of them."""
+    def cases(self, at_once: int) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Give everything it is asked for, with a name for each: no filter, each, and so many at once."""
         for order in self.orders or ("",):
-            for chosen in (chosen for count in range(3) for chosen in combinations(self.filters, count)):
+            for chosen in (
+                chosen for count in range(at_once + 1) for chosen in combinations(self.filters, count)
+            ):
                 given = {parameter: value for _, parameter, value in chosen}
                 if len(given) == len(chosen):
                     by = " and ".join(label for label, _, _ in chosen) or "nothing"
@@ -60,7 +62,7 @@ def every(rows: int) -> list[List]:
             ("email", "email", f"c{rows // 2}@example.com"),
             ("external id", "external_id", f"reference-{rows // 2}"),
             ("frequent tag", "tag", "season-1"),
-            ("rare tag", "tag", "tag-7"),
+            ("rare tag", "tag", "tag-8"),
             *_changed(rows),
         )),
         List("applications", application_lists.page, application_schemas.item, (

@@ -153,9 +153,13 @@ class Listing:
         statement = self.rows.where(*(self.filters[name] for name in names))
         if after:
             there = [bindparam(f"after_{number}", type_=key.type) for number, key in enumerate(self.keys)]
-            here, beyond = (
-                (tuple_(*self.keys), tuple_(*there)) if len(there) > 1 else (self.keys[0], there[0])
-            )
+            here: Any = self.keys[0]
+            beyond: ColumnElement[Any] = there[0]
+            if len(there) > 1:
+                # PostgreSQL guesses by the first key alone how many rows are left, and thinks none where many share
+                # its last value. What comes out of a SELECT it does not know beforehand.
+                hidden = [select(one).scalar_subquery() for one in there]
+                here, beyond = tuple_(*self.keys), tuple_(*hidden)
             statement = statement.where(here < beyond if falling else here > beyond)
         order = _order(self.keys, falling=falling)
         statement = statement.order_by(*order).limit(bindparam("rows", type_=Integer()))
