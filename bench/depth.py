@@ -27,6 +27,7 @@ SETTLED = 8  # times after which PostgreSQL has settled on a plan
 WORTH_TELLING = 20.0  # ms
 DEARER = 1.2  # what a deep page may cost against the first
 SORTED, FEW = 1_000, 10 * PAGE  # rows
+FEW_BLOCKS = 20 * PAGE
 
 
 @dataclass
@@ -69,6 +70,7 @@ class Found:
     scans: set[str] = field(default_factory=set)
     sorted: int = 0  # rows, at most
     passed: int = 0  # rows that were read and left out, at most
+    blocks: int = 0  # of tables and indexes that were looked at, at most
 
     @property
     def ratio(self) -> float:
@@ -84,15 +86,15 @@ class Found:
 
     @property
     def in_order(self) -> bool:
-        """Say whether a page is read as it comes, with few rows left out on the way."""
-        return self.passed <= FEW
+        """Say whether a page is read as it comes, with few rows left out on the way, in the table or in its index."""
+        return self.passed <= FEW and self.blocks <= FEW_BLOCKS
 
     def __str__(self) -> str:
         late = f", page {self.page + 1:,} {self.late:.2f} ms ({self.ratio:.2f} x)" if self.page else ""
         scans = f", reads all of {', '.join(sorted(self.scans))}" if self.scans else ""
         return (
             f"{self.case}: {self.matches:,} match, page 1 {self.first:.2f} ms{late}, sorts {self.sorted:,},"
-            f" passes {self.passed:,} by{scans}"
+            f" passes {self.passed:,} by, {self.blocks:,} blocks{scans}"
         )
 
 
@@ -130,12 +132,14 @@ def tell(one: List, found: list[Found]) -> list[Figure]:
     ordered = [case.ratio for case in deep if case.in_order]
     return [
         *made,
-        figures.at_most(f"{name}: the same at worst of {len(ordered)} filters", max(ordered), "x", DEARER),
+        figures.at_most(
+            f"{name}: the same at worst of {len(ordered)} filters in order", max(ordered), "x", DEARER
+        ),
         figures.at_most(
             f"{name}: filters without an index, of {len(found)}", sum(1 for c in found if c.scans), "", 0
         ),
         figures.plain(f"{name}: rows sorted for one page at most", max(c.sorted for c in found), ""),
-        figures.plain(f"{name}: rows passed by for one page at most", max(c.passed for c in found), ""),
+        figures.plain(f"{name}: blocks looked at for one page at most", max(c.blocks for c in found), ""),
         figures.plain(f"{name}: slowest page of them", max(max(c.first, c.late) for c in found), "ms"),
     ]
 
@@ -179,7 +183,7 @@ def timed(page: Callable[[str | None], Page], cursor: str | None) -> float:
 
 
 def explain(reading: Reading, ear: Ear) -> dict[str, Any]:
-    asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + ear.text
+    asked = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + ear.text
     [(plan,)] = reading.connection.execute(asked, ear.values, prepare=False).fetchall()
     return dict(plan[0]["Plan"])
 
@@ -199,6 +203,7 @@ def judge(found: Found, plan: dict[str, Any]) -> None:
         )
         passed += round(removed * node["Actual Loops"])
     found.passed = max(found.passed, passed)
+    found.blocks = max(found.blocks, plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
 def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
