@@ -1,6 +1,6 @@
 """The time of day, in one place."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 
 def now() -> datetime:
@@ -8,7 +8,12 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def month() -> date:
+    """Return the first day of the present month, by which use is counted."""
+    return now().date().replace(day=1)
+
+
 def iso(moment: datetime) -> str:
     """Write a moment as ISO 8601 UTC with milliseconds, ending in Z."""
     utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
-    return utc.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    return utc.isoformat(timespec="milliseconds")[:-6] + "Z"  # instead of +00:00

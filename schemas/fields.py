@@ -1,10 +1,11 @@
 """The two ways in which answers write what JSON has no word for."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import orjson
 from marshmallow import Schema, fields
 
 from rules.clock import iso
@@ -19,7 +20,11 @@ class Moment(fields.Field[datetime]):
     @staticmethod
     def written(value: datetime | None) -> str | None:
         """Write one moment."""
-        return None if value is None else iso(value)
+        if value is None:
+            return None
+        if value.tzinfo is UTC and value.microsecond:  # nearly always, and orjson takes a third of the time
+            return orjson.dumps(value)[1:24].decode() + "Z"
+        return iso(value)
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **options: Any) -> str | None:
         return self.written(value)

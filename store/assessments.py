@@ -29,6 +29,7 @@ from store import pages, slugs
 from store.base import ANYONE, Base, Identified, Owned, Updated, visible
 from store.cases import Case
 from store.engine import Reading
+from store.organisations import USED
 from store.prepared import Prepared
 
 SIFTED = [
@@ -133,15 +134,15 @@ def select_by_key(caller: Caller, key: str) -> Select[Assessment]:
     return visible(caller, Assessment).where(matches).order_by((Assessment.slug == key).desc()).limit(1)
 
 
+_ROWS = visible(ANYONE, Assessment).add_columns(USED)
 # By slug; a UUID is an id too, and a slug wins over an id. None is nobody's id.
 _READ = Prepared(
-    visible(ANYONE, Assessment)
-    .where((Assessment.slug == bindparam("key")) | (Assessment.id == bindparam("id")))
+    _ROWS.where((Assessment.slug == bindparam("key")) | (Assessment.id == bindparam("id")))
     .order_by((Assessment.slug == bindparam("key")).desc())
     .limit(1)
 )
 _LIST = pages.Listing(
-    visible(ANYONE, Assessment),
+    _ROWS,
     Assessment.id,
     filters={
         "search": func.lower(Assessment.title).like(

@@ -22,6 +22,7 @@ class Reading:
     """
 
     connection: psycopg.Connection[Any]
+    invites_used: int | None = None  # as a statement with organisations.USED among its columns found it
 
 
 def configure(database_url: str, *, pool_size: int = 8) -> None:

@@ -6,12 +6,12 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, bindparam, select, text, update
+from sqlalchemy import ForeignKey, bindparam, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
-from rules.clock import now
+from rules.clock import month
 from store.base import ANYONE, Base, Identified, Updated
 from store.engine import Reading
 from store.prepared import Prepared
@@ -78,20 +78,24 @@ def caller_of(session: Session, row: Any) -> Caller:
 
 
 _NAME = Prepared(select(Organisation.name).where(Organisation.id == ANYONE.organisation_id))
-_TAKE = Prepared(
-    text("""
+TAKE = """
     INSERT INTO invite_usage AS usage (organisation_id, month, used)
     SELECT :organisation_id, :month, :count WHERE :count <= :limit
     ON CONFLICT (organisation_id, month) DO UPDATE SET used = usage.used + :count
     WHERE usage.used + :count <= :limit
     RETURNING used
-    """)
-)
+"""
+_TAKE = Prepared(text(TAKE))
 
 
 def name(means: Session | Reading, caller: Caller) -> str:
     """Return the name of the caller's organisation."""
     return str(_NAME.first(means, caller).name)
+
+
+def limit(caller: Caller) -> int:
+    """Return how many live invitations the caller's month has; more than can be counted where it has no end."""
+    return MOST if caller.plan.invites is None else caller.plan.invites
 
 
 def take_invites(session: Session, caller: Caller, count: int) -> tuple[int, int]:
@@ -102,17 +106,16 @@ def take_invites(session: Session, caller: Caller, count: int) -> tuple[int, int
     """
     if not caller.livemode:
         return count, 0
-    limit = caller.plan.invites
-    taken = _TAKE.first(session, caller, month=_month(), count=count, limit=MOST if limit is None else limit)
+    taken = _TAKE.first(session, caller, month=month(), count=count, limit=limit(caller))
     if taken:
         return count, taken.used - count
-    row = insert(InviteUsage).values(organisation_id=caller.organisation_id, month=_month(), used=0)
+    row = insert(InviteUsage).values(organisation_id=caller.organisation_id, month=month(), used=0)
     used = session.execute(
         row.on_conflict_do_update(
             index_elements=[InviteUsage.organisation_id, InviteUsage.month], set_={"used": InviteUsage.used}
         ).returning(InviteUsage.used)
     ).scalar_one()
-    granted = count if limit is None else max(0, min(count, limit - used))
+    granted = max(0, min(count, limit(caller) - used))
     _use(session, caller, granted)
     return granted, used
 
@@ -127,34 +130,32 @@ def _use(session: Session, caller: Caller, change: int) -> None:
     if change:
         session.execute(
             update(InviteUsage)
-            .where(InviteUsage.organisation_id == caller.organisation_id, InviteUsage.month == _month())
+            .where(InviteUsage.organisation_id == caller.organisation_id, InviteUsage.month == month())
             .values(used=InviteUsage.used + change)
         )
 
 
-_USED = Prepared(
-    select(InviteUsage.used).where(
-        InviteUsage.organisation_id == ANYONE.organisation_id, InviteUsage.month == bindparam("month")
-    )
+_OF_THE_MONTH = select(InviteUsage.used).where(
+    InviteUsage.organisation_id == ANYONE.organisation_id, InviteUsage.month == bindparam("month")
 )
+# A column for statements that answer a read, whose `meta` then needs no statement of its own.
+USED = func.coalesce(_OF_THE_MONTH.scalar_subquery(), 0).label("invites_used")
+_USED = Prepared(select(USED))
 
 
-def invites_used(means: Session | Reading, organisation_id: UUID) -> int:
+def invites_used(means: Session | Reading, caller: Caller) -> int:
     """Count this month's live invitations."""
-    row = _USED.first(means, organisation_id=organisation_id, month=_month())
-    return row.used if row else 0
+    if isinstance(means, Reading) and means.invites_used is not None:
+        return means.invites_used
+    return int(_USED.first(means, caller).invites_used)
 
 
 def quota(means: Session | Reading, caller: Caller) -> dict[str, Any]:
     """Return the quota meta object of the caller's organisation."""
-    limit, used = caller.plan.invites, invites_used(means, caller.organisation_id)
+    limit, used = caller.plan.invites, invites_used(means, caller)
     return {
         "plan": caller.plan_name,
         "invite_limit": limit,
         "invites_used": used,
         "invites_remaining": None if limit is None else max(0, limit - used),
     }
-
-
-def _month() -> date:
-    return now().date().replace(day=1)

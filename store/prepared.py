@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
+from rules.clock import month
 from store.engine import Reading
 
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
@@ -25,7 +26,8 @@ class Prepared:
     """A statement whose parameters have names; its rows have the columns as attributes.
 
     A column labelled `assessment.slug` becomes the attribute `slug` of the attribute `assessment`; such columns come
-    last. The parameters `organisation_id` and `livemode` are the caller's. Works in a transaction and in a reading.
+    last. The parameters `organisation_id` and `livemode` are the caller's, `month` is the present one. Works in a
+    transaction and in a reading, which keeps the use of the month that a statement tells of (organisations.USED).
     """
 
     def __init__(self, statement: Executable, *, planned_by_values: bool = False) -> None:
@@ -34,15 +36,22 @@ class Prepared:
         compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
         self.text = str(compiled)
         self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        self.tells_use = "AS invites_used" in self.text
         self.shape: Callable[[Sequence[Any]], Any] | None = None
 
     def all(self, means: Session | Reading, caller: Caller | None = None, **values: Any) -> list[Any]:
         """Return every row."""
-        return self._run(means, caller, values).fetchall()
+        found = self._run(means, caller, values).fetchall()
+        if self.tells_use and found:
+            _keep_use(means, found[0])
+        return found
 
     def first(self, means: Session | Reading, caller: Caller | None = None, **values: Any) -> Any:
         """Return the first row, or None."""
-        return self._run(means, caller, values).fetchone()
+        found = self._run(means, caller, values).fetchone()
+        if self.tells_use and found:
+            _keep_use(means, found)
+        return found
 
     def run(self, means: Session, caller: Caller | None = None, **values: Any) -> int:
         """Carry out a statement that returns nothing; return how many rows it changed."""
@@ -53,7 +62,9 @@ class Prepared:
     ) -> psycopg.Cursor[Any]:
         if caller is not None:
             values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
-        cursor = _connection(means).cursor(row_factory=self._rows)
+        if self.tells_use:
+            values["month"] = month()
+        cursor = _connection(means).cursor(row_factory=self._rows, binary=True)
         values = {**self.fixed, **values} if self.fixed else values
         return cursor.execute(self.text, values, prepare=self.prepare)
 
@@ -61,6 +72,11 @@ class Prepared:
         if self.shape is None:
             self.shape = _shape([column.name for column in cursor.description or ()])
         return self.shape
+
+
+def _keep_use(means: Session | Reading, row: Any) -> None:
+    if isinstance(means, Reading):
+        means.invites_used = row.invites_used
 
 
 def rows(values: Sequence[Mapping[str, Any]]) -> str:
@@ -94,6 +110,6 @@ def _shape(names: list[str]) -> Callable[[Sequence[Any]], Any]:
     first = len(plain)
 
     def shape(values: Sequence[Any]) -> Any:
-        return whole(*values[:first], *(make(values[begin:end]) for make, begin, end in parts))
+        return whole._make((*values[:first], *[make(values[begin:end]) for make, begin, end in parts]))
 
     return shape

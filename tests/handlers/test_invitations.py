@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
 
 import store
 from app import security
+from rules.caller import Caller
 from rules.clock import now
 from schemas import invitations as schemas
 from store import invitations, organisations
@@ -342,13 +344,13 @@ def test_an_invitation_that_is_cancelled_while_another_is_made_is_in_nobodys_way
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slug = tenant.live.assessment()["slug"]
-    create_all, lost = invitations.create_all, [True]
+    create, lost = invitations._create, [True]
 
-    def create(*arguments: Any) -> list[Invitation]:
-        return (
-            [] if lost and lost.pop() else create_all(*arguments)
-        )  # the first meets a row that is gone after
+    def meet_one_that_is_gone_after(session: Session, caller: Caller, *given: Any) -> Any:
+        if lost and lost.pop():
+            return None, organisations.take_invites(session, caller, 1)[0] == 1
+        return create(session, caller, *given)
 
-    monkeypatch.setattr(invitations, "create_all", create)
+    monkeypatch.setattr(invitations, "_create", meet_one_that_is_gone_after)
     tenant.live.invitation(slug)
     assert tenant.live.get("/org/").json()["invites_used"] == 1

@@ -29,7 +29,7 @@ def take(caller: Caller, count: int, *, give_back: int = 0) -> int:
 
 def used(caller: Caller) -> int:
     with store.transaction() as session:
-        return organisations.invites_used(session, caller.organisation_id)
+        return organisations.invites_used(session, caller)
 
 
 def test_thirty_threads_take_what_there_is_and_no_more(http: TestClient) -> None:
