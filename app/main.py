@@ -9,6 +9,7 @@ from connexion.middleware import ConnexionMiddleware, MiddlewarePosition
 from connexion.middleware.request_validation import RequestValidationMiddleware
 from connexion.middleware.response_validation import ResponseValidationMiddleware
 from connexion.middleware.swagger_ui import SwaggerUIMiddleware
+from connexion.spec import OpenAPISpecification
 from starlette.exceptions import HTTPException
 from swagger_ui_bundle import swagger_ui_path
 
@@ -25,6 +26,9 @@ from schemas import document
 
 PUBLIC = ROOT / "spec" / "openapi.yaml"
 CANDIDATE = ROOT / "spec" / "candidate.yaml"
+
+# That the documents are OpenAPI is for their tests to say: here it would take another quarter of the start.
+OpenAPISpecification.openapi_schema = {}
 
 
 def create_app(settings: Settings) -> connexion.FlaskApp:

@@ -1,5 +1,6 @@
 """The web process: the application under uvicorn."""
 
+import gc
 import os
 import socket
 from multiprocessing import parent_process
@@ -17,11 +18,16 @@ BACKLOG = 2048
 
 def application() -> Any:
     """Make the application from the environment: what each of several processes calls."""
-    from app.main import create_app  # only the process that serves loads the whole of it
-
     if parent_process() is not None:
         children.die_with_parent()
-    return create_app(environment.read())
+    # What is loaded here stays: to look for garbage in it takes a third of the start, and later a pause in requests.
+    gc.disable()
+    from app.main import create_app  # only the process that serves loads the whole of it
+
+    made = create_app(environment.read())
+    gc.freeze()
+    gc.enable()
+    return made
 
 
 def listen(host: str, port: int) -> socket.socket:
