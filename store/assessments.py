@@ -134,15 +134,16 @@ def select_by_key(caller: Caller, key: str) -> Select[Assessment]:
     return visible(caller, Assessment).where(matches).order_by((Assessment.slug == key).desc()).limit(1)
 
 
-_ROWS = visible(ANYONE, Assessment).add_columns(USED)
 # By slug; a UUID is an id too, and a slug wins over an id. None is nobody's id.
 _READ = Prepared(
-    _ROWS.where((Assessment.slug == bindparam("key")) | (Assessment.id == bindparam("id")))
+    visible(ANYONE, Assessment)
+    .add_columns(USED)
+    .where((Assessment.slug == bindparam("key")) | (Assessment.id == bindparam("id")))
     .order_by((Assessment.slug == bindparam("key")).desc())
     .limit(1)
 )
 _LIST = pages.Listing(
-    _ROWS,
+    visible(ANYONE, Assessment),
     Assessment.id,
     filters={
         "search": func.lower(Assessment.title).like(

@@ -78,7 +78,7 @@ def get(session: Session, caller: Caller, token: str, *, for_update: bool = Fals
     return row
 
 
-_ROWS = (
+_READ = Prepared(
     visible(ANYONE, Invitation)
     .join(Assessment, Assessment.id == Invitation.assessment_id)
     .with_only_columns(
@@ -87,8 +87,8 @@ _ROWS = (
         Assessment.slug.label("assessment.slug"),
         Assessment.title.label("assessment.title"),
     )
+    .where(Invitation.token == bindparam("token"))
 )
-_READ = Prepared(_ROWS.where(Invitation.token == bindparam("token")))
 _LIST = pages.Listing(
     visible(ANYONE, Invitation),
     Invitation.id,

@@ -18,6 +18,7 @@ from rules.caller import Caller
 from rules.errors import Invalid
 from rules.pages import Page
 from store.engine import Reading
+from store.organisations import USED
 from store.prepared import Prepared
 
 Row = TypeVar("Row")
@@ -94,7 +95,7 @@ def _add(page: Subquery, beside: Mapping[str, Beside]) -> Select[Any]:
         for name, one in found.items()
         for column in beside[name][1]
     ]
-    whole = select(*page.c, *shown).select_from(page)
+    whole = select(*page.c, USED, *shown).select_from(page)
     for one in found.values():
         whole = whole.outerjoin(one, true())
     return whole
@@ -168,7 +169,7 @@ class Listing:
             found = statement.with_only_columns(id).scalar_subquery()
             statement = self.rows.where(id == func.any(func.array(found))).order_by(*order)
         if self.beside is None:
-            return statement
+            return statement.add_columns(USED)
         page = statement.subquery("page")
         ordered = _order([page.c[key.key] for key in self.keys], falling=falling)
         return _add(page, self.beside).order_by(*ordered)
