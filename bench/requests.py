@@ -136,11 +136,9 @@ def text(prepared: Prepared) -> str:
 SQL = {
     "key": "SELECT api_keys.* FROM api_keys WHERE hash = %(hash)s",
     "assessment": text(assessments._READ),
-    "used": text(organisations._USED),
     "invitations": text(invitations._LIST._prepare((), False, True)),
     "existing": text(invitations._EXISTING),
-    "take": text(organisations._TAKE),
-    "create": text(invitations._CREATE),
+    "invite": text(invitations._TAKE_AND_CREATE),
     "event": text(events._WRITE),
 }
 

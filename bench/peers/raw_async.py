@@ -41,14 +41,9 @@ async def admit(authorization: str | None, scope: str, *, reads: bool):
     return row, work.limit_headers(await count(keys=keys, args=arguments))
 
 
-async def _used(connection, caller) -> int:
-    given = {"organisation_id": caller.organisation_id, "month": work.month()}
-    row = await (await connection.execute(work.SQL["used"], given)).fetchone()
-    return row.used if row else 0
-
-
 def _mine(caller, **given):
-    return {"organisation_id": caller.organisation_id, "livemode": caller.livemode, **given}
+    mine = {"organisation_id": caller.organisation_id, "livemode": caller.livemode, "month": work.month()}
+    return mine | given
 
 
 async def _assessment(connection, caller, slug: str):
@@ -62,14 +57,14 @@ async def _assessment(connection, caller, slug: str):
 async def get_assessment(caller, slug: str) -> dict:
     async with pool.connection() as connection:
         row = await _assessment(connection, caller, slug)
-        return work.assessment(row, await _used(connection, caller))
+    return work.assessment(row, row.invites_used)
 
 
 async def list_invitations(caller, size: int) -> dict:
     async with pool.connection() as connection:
         cursor = connection.cursor(row_factory=_rows)
         rows = await (await cursor.execute(work.SQL["invitations"], _mine(caller, rows=size + 1))).fetchall()
-        used = await _used(connection, caller)
+    used = rows[0][0].invites_used if rows else 0
     shown = [work.invitation(*row) for row in rows[:size]]
     return work.page(shown, rows[len(shown) - 1][0].id, more=len(rows) > size, size=size, used=used)
 
@@ -91,16 +86,15 @@ async def create_invitation(caller, slug: str, body: dict) -> tuple[dict, int]:
         found = await (await connection.execute(work.SQL["existing"], _mine(caller, **asked))).fetchone()
         if found:
             return work.created(found, "An invitation already exists for this candidate."), 200
-        await connection.execute(
-            work.SQL["take"], _mine(caller, month=work.month(), count=1, limit=work.UNLIMITED)
-        )
         given = {
+            "count": 1,
+            "limit": work.UNLIMITED,
             "assessment_id": assessment.id,
             "moment": datetime.now(UTC),
             "candidates": orjson.dumps([row]).decode(),
         }
         cursor = connection.cursor(row_factory=_made)
-        made = await (await cursor.execute(work.SQL["create"], _mine(caller, **given))).fetchone()
+        made = await (await cursor.execute(work.SQL["invite"], _mine(caller, **given))).fetchone()
         data = work.event_data(made, assessment.slug, assessment.title)
         event = {"id": work.uuid.uuid4(), "number": 1, "type": "invitation.created", "data": data}
         told = {"count": 1, "moment": datetime.now(UTC), "events": orjson.dumps([event]).decode()}
