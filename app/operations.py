@@ -21,7 +21,7 @@ from rules import links, plans
 from rules.caller import Caller
 from rules.pages import Page
 from store import idempotency, organisations
-from store.engine import Reading
+from store.engine import Means
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -57,13 +57,20 @@ class TagResolver(Resolver):  # type: ignore[misc]
         return self.bound[operation_id]
 
 
+# What is opened for a handler that names it; a session for all others.
+OPENS: dict[str, Callable[[], AbstractContextManager[Means]]] = {
+    "reading": store.reading,
+    "writing": store.writing,
+}
+
+
 class Operation:
     """A handler with what surrounds it: plan gate, transaction, idempotency, `meta`, headers.
 
-    The handler names what it needs: `session`, a transaction; `reading` where it changes nothing; `begin` and
-    `finish` where it must reach the network between two transactions, `finish` for the last one, with which the
-    answer to an Idempotency-Key is kept; `caller`; parameters and `body` by name, or all that it does not name as
-    `**query`.
+    The handler names what it needs: `session`, a transaction; `writing`, one in which prepared statements are enough;
+    `reading` where it changes nothing; `begin` and `finish` where it must reach the network between two transactions,
+    `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; parameters and `body` by
+    name, or all that it does not name as `**query`.
     """
 
     def __init__(self, function: Callable[..., Any], method: str, definition: dict[str, Any]) -> None:
@@ -72,6 +79,7 @@ class Operation:
         self.wants = {parameter.name for parameter in signature}
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
         self.reads = "reading" in self.wants
+        self.open = next((opens for name, opens in OPENS.items() if name in self.wants), store.transaction)
         self.in_parts = not self.wants.isdisjoint(("begin", "finish"))
         self.feature = definition.get("x-feature")
         self.success = int(min(status for status in definition["responses"] if status.startswith("2")))
@@ -101,12 +109,12 @@ class Operation:
             plans.require(caller.plan_name, self.feature)
         if key is not None and caller is not None and not self.reads:
             return self._once(request, caller, key)
-        with store.reading() if self.reads else store.transaction() as means:
+        with self.open() as means:
             return self._produce(means, request, caller)
 
     def _produce(
         self,
-        means: Session | Reading | None,
+        means: Means | None,
         request: context.Request,
         caller: Caller | None,
         finish: Begin = store.transaction,
@@ -116,6 +124,7 @@ class Operation:
         there = {
             "session": means,
             "reading": means,
+            "writing": means,
             "begin": store.transaction,
             "finish": finish,
             "caller": caller,

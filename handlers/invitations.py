@@ -18,7 +18,7 @@ from schemas import invitations as schemas
 from schemas import results as result_schemas
 from schemas import sessions as session_schemas
 from store import assessments, events, invitations, organisations, outbox, results
-from store.engine import Reading
+from store.engine import Change, Reading
 from store.invitations import Invitation
 
 Body = dict[str, Any]
@@ -41,18 +41,18 @@ def get_invitation(reading: Reading, caller: Caller, token: str) -> Body:
     return schemas.detail(invitations.read(reading, caller, token))
 
 
-def create_invitation(session: Session, caller: Caller, slug: str, body: Body) -> tuple[Body, int]:
+def create_invitation(writing: Change, caller: Caller, slug: str, body: Body) -> tuple[Body, int]:
     """Invite a candidate once; a second time answers the invitation that exists."""
     if not body["email"].strip():
         raise MissingEmail
     email, external_id = emails.normal(body["email"]), body.get("external_id")
-    assessment = assessments.read(session, caller, slug)
+    assessment = assessments.read(writing, caller, slug)
     candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
-    found, new = invitations.invite(session, caller, assessment, candidate | _terms(body), schemas.event)
+    found, new = invitations.invite(writing, caller, assessment, candidate | _terms(body), schemas.event)
     if not new:
         return schemas.created(found, "An invitation already exists for this candidate."), 200
     if body["send_email"]:
-        _mail(session, caller, [found], "invitation")
+        _mail(writing, caller, [found], "invitation")
     return schemas.created(found, "Invitation created."), 201
 
 
@@ -138,6 +138,6 @@ def _announce(session: Session, caller: Caller, made: Sequence[Invitation], *, s
         _mail(session, caller, made, "invitation")
 
 
-def _mail(session: Session, caller: Caller, invited: Sequence[Invitation], template: str) -> None:
+def _mail(session: Change, caller: Caller, invited: Sequence[Invitation], template: str) -> None:
     name = organisations.name(session, caller)
     outbox.add_all(session, "mail", [schemas.mail(one, name, template) for one in invited])

@@ -28,7 +28,7 @@ from rules.pages import Page
 from store import pages, slugs
 from store.base import ANYONE, Base, Identified, Owned, Updated, visible
 from store.cases import Case
-from store.engine import Reading
+from store.engine import Means
 from store.organisations import USED
 from store.prepared import Prepared
 
@@ -160,7 +160,7 @@ _LIST = pages.Listing(
 )
 
 
-def read(means: Session | Reading, caller: Caller, key: str) -> Any:
+def read(means: Means, caller: Caller, key: str) -> Any:
     """Read the columns of one by slug or id, or raise NotFound."""
     row = _READ.first(means, caller, key=key, id=_uuid(key))
     if row is None:
@@ -168,7 +168,7 @@ def read(means: Session | Reading, caller: Caller, key: str) -> Any:
     return row
 
 
-def find_id(means: Session | Reading, caller: Caller, key: str) -> UUID:
+def find_id(means: Means, caller: Caller, key: str) -> UUID:
     """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
     row = _READ.first(means, caller, key=key, id=_uuid(key))
     return row.id if row else NIL
@@ -182,7 +182,7 @@ def _uuid(text: str) -> UUID | None:
 
 
 def page(
-    means: Session | Reading,
+    means: Means,
     caller: Caller,
     *,
     search: str | None = None,

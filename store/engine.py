@@ -1,8 +1,8 @@
 """The connection pools and the one place that commits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
 import psycopg
@@ -23,6 +23,19 @@ class Reading:
 
     connection: psycopg.Connection[Any]
     invites_used: int | None = None  # as a statement with organisations.USED among its columns found it
+
+
+@dataclass(slots=True)
+class Writing:
+    """A transaction for prepared statements alone, which saves what a session costs: for what is asked most."""
+
+    connection: psycopg.Connection[Any]
+    commit: Callable[[], None]
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+Change = Session | Writing  # what a change is made with
+Means = Change | Reading  # what can be read with
 
 
 def configure(database_url: str, *, pool_size: int = 8) -> None:
@@ -84,12 +97,29 @@ def engine() -> Engine:
 @contextmanager
 def transaction() -> Iterator[Session]:
     """Open one transaction: committed at the end with its events numbered, rolled back on any exception."""
-    from store import events  # noqa: PLC0415 - events needs the base, which needs nothing of this module
-
     with Session(engine(), expire_on_commit=False) as session:
         yield session
-        events.write(session)
-        session.commit()
+        _end(session)
+
+
+@contextmanager
+def writing() -> Iterator[Writing]:
+    """Open one transaction as `transaction` does, without a session."""
+    held = engine().raw_connection()
+    try:
+        connection: psycopg.Connection[Any] = held.driver_connection  # type: ignore[assignment]
+        means = Writing(connection, connection.commit)
+        yield means
+        _end(means)
+    finally:
+        held.close()  # the pool rolls back what is open, and lets go of what is broken
+
+
+def _end(means: Change) -> None:
+    from store import events  # noqa: PLC0415 - events needs the base, which needs nothing of this module
+
+    events.write(means)
+    means.commit()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from rules.clock import now
 from rules.pages import Page
 from store import pages
 from store.base import Base, Owned, visible
+from store.engine import Change
 from store.ids import new_id
 from store.prepared import Prepared, rows
 
@@ -60,7 +61,7 @@ class _Recorded:
     data: dict[str, Any]
 
 
-def record(session: Session, type: str, owner: Owner, data: dict[str, Any]) -> None:
+def record(session: Change, type: str, owner: Owner, data: dict[str, Any]) -> None:
     """Tell of a change; `data` must be ready for JSON. It is written when the transaction commits."""
     recorded = _Recorded(owner.organisation_id, owner.livemode, type, data)
     session.info.setdefault("events", []).append(recorded)
@@ -85,7 +86,7 @@ _WRITE = Prepared(
 _RING = Prepared(text("NOTIFY outbox"))
 
 
-def write(session: Session) -> None:
+def write(session: Change) -> None:
     """Number and write what was recorded, and ring the relay's bell.
 
     Numbers are taken last, so the counter's lock is held for the commit alone: commits of one organisation and

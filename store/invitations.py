@@ -16,7 +16,7 @@ from rules.pages import Page
 from store import events, organisations, pages
 from store.assessments import Assessment
 from store.base import ANYONE, Base, Owned, Updated, visible
-from store.engine import Reading
+from store.engine import Change, Means
 from store.ids import new_id, new_token
 from store.prepared import Prepared, rows
 
@@ -110,7 +110,7 @@ _LIST = pages.Listing(
 )
 
 
-def read(means: Session | Reading, caller: Caller, token: str) -> Any:
+def read(means: Means, caller: Caller, token: str) -> Any:
     """Read the columns of one with its assessment's slug and title, or raise NotFound."""
     row = _READ.first(means, caller, token=token)
     if row is None:
@@ -119,7 +119,7 @@ def read(means: Session | Reading, caller: Caller, token: str) -> Any:
 
 
 def page(
-    means: Session | Reading,
+    means: Means,
     caller: Caller,
     *,
     assessment_id: UUID | None = None,
@@ -158,7 +158,7 @@ _EXISTING = Prepared(
 
 
 def existing(
-    session: Session, caller: Caller, assessment: Any, *, email: str, external_id: str | None
+    session: Change, caller: Caller, assessment: Any, *, email: str, external_id: str | None
 ) -> Any | None:
     """Read who was invited before: by reference first, then by address in any case."""
     return _EXISTING.first(
@@ -219,7 +219,7 @@ _TAKE_AND_CREATE = Prepared(
 
 
 def invite(
-    session: Session,
+    session: Change,
     caller: Caller,
     assessment: Any,
     candidate: Mapping[str, Any],
@@ -244,7 +244,7 @@ def invite(
 
 
 def _create(
-    session: Session, caller: Caller, assessment: Any, candidate: Mapping[str, Any]
+    session: Change, caller: Caller, assessment: Any, candidate: Mapping[str, Any]
 ) -> tuple[Any | None, bool]:
     """Take a unit and make an invitation; return it (None: another is in the way) and whether a unit was taken."""
     if not caller.livemode:
@@ -256,7 +256,7 @@ def _create(
 
 
 def create_all(
-    session: Session, caller: Caller, assessment: Any, candidates: Sequence[Mapping[str, Any]]
+    session: Change, caller: Caller, assessment: Any, candidates: Sequence[Mapping[str, Any]]
 ) -> list[Any]:
     """Make invitations in one statement and return them with their assessment; their units are taken already.
 

@@ -6,14 +6,13 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, bindparam, func, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ForeignKey, bindparam, func, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
 from rules.clock import month
 from store.base import ANYONE, Base, Identified, Updated
-from store.engine import Reading
+from store.engine import Change, Means, Reading
 from store.prepared import Prepared
 
 
@@ -86,9 +85,21 @@ TAKE = """
     RETURNING used
 """
 _TAKE = Prepared(text(TAKE))
+_LOCK = Prepared(
+    text("""
+    INSERT INTO invite_usage AS usage (organisation_id, month, used) VALUES (:organisation_id, :month, 0)
+    ON CONFLICT (organisation_id, month) DO UPDATE SET used = usage.used
+    RETURNING used
+    """)
+)
+_CHANGE = Prepared(
+    text("""
+    UPDATE invite_usage SET used = used + :change WHERE organisation_id = :organisation_id AND month = :month
+    """)
+)
 
 
-def name(means: Session | Reading, caller: Caller) -> str:
+def name(means: Means, caller: Caller) -> str:
     """Return the name of the caller's organisation."""
     return str(_NAME.first(means, caller).name)
 
@@ -98,7 +109,7 @@ def limit(caller: Caller) -> int:
     return MOST if caller.plan.invites is None else caller.plan.invites
 
 
-def take_invites(session: Session, caller: Caller, count: int) -> tuple[int, int]:
+def take_invites(session: Change, caller: Caller, count: int) -> tuple[int, int]:
     """Take up to `count` of the month's live invitations; test mode costs nothing.
 
     Returns how many were granted, and how many were used before. The month's row stays locked until the commit, so
@@ -109,30 +120,21 @@ def take_invites(session: Session, caller: Caller, count: int) -> tuple[int, int
     taken = _TAKE.first(session, caller, month=month(), count=count, limit=limit(caller))
     if taken:
         return count, taken.used - count
-    row = insert(InviteUsage).values(organisation_id=caller.organisation_id, month=month(), used=0)
-    used = session.execute(
-        row.on_conflict_do_update(
-            index_elements=[InviteUsage.organisation_id, InviteUsage.month], set_={"used": InviteUsage.used}
-        ).returning(InviteUsage.used)
-    ).scalar_one()
+    used = _LOCK.first(session, caller, month=month()).used
     granted = max(0, min(count, limit(caller) - used))
     _use(session, caller, granted)
     return granted, used
 
 
-def give_back_invites(session: Session, caller: Caller, count: int) -> None:
+def give_back_invites(session: Change, caller: Caller, count: int) -> None:
     """Give back what was taken in this transaction and not needed after all."""
     if caller.livemode:
         _use(session, caller, -count)
 
 
-def _use(session: Session, caller: Caller, change: int) -> None:
+def _use(session: Change, caller: Caller, change: int) -> None:
     if change:
-        session.execute(
-            update(InviteUsage)
-            .where(InviteUsage.organisation_id == caller.organisation_id, InviteUsage.month == month())
-            .values(used=InviteUsage.used + change)
-        )
+        _CHANGE.run(session, caller, month=month(), change=change)
 
 
 _OF_THE_MONTH = select(InviteUsage.used).where(
@@ -143,14 +145,14 @@ USED = func.coalesce(_OF_THE_MONTH.scalar_subquery(), 0).label("invites_used")
 _USED = Prepared(select(USED))
 
 
-def invites_used(means: Session | Reading, caller: Caller) -> int:
+def invites_used(means: Means, caller: Caller) -> int:
     """Count this month's live invitations."""
     if isinstance(means, Reading) and means.invites_used is not None:
         return means.invites_used
     return int(_USED.first(means, caller).invites_used)
 
 
-def quota(means: Session | Reading, caller: Caller) -> dict[str, Any]:
+def quota(means: Means, caller: Caller) -> dict[str, Any]:
     """Return the quota meta object of the caller's organisation."""
     limit, used = caller.plan.invites, invites_used(means, caller)
     return {

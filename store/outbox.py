@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
 from store.base import Base, Identified
+from store.engine import Change
 from store.ids import new_id
 from store.prepared import Prepared, rows
 
@@ -29,7 +30,7 @@ class OutboxItem(Base, Identified):
     last_error: Mapped[str | None]
 
 
-def add(session: Session, job: str, *, delay: timedelta = timedelta(0), **arguments: Any) -> None:
+def add(session: Change, job: str, *, delay: timedelta = timedelta(0), **arguments: Any) -> None:
     """Ask for work to be done after this transaction commits; `arguments` must be ready for JSON."""
     add_all(session, job, [arguments], delay=delay)
 
@@ -44,7 +45,7 @@ _ADD = Prepared(
 
 
 def add_all(
-    session: Session, job: str, arguments: list[dict[str, Any]], *, delay: timedelta = timedelta(0)
+    session: Change, job: str, arguments: list[dict[str, Any]], *, delay: timedelta = timedelta(0)
 ) -> None:
     """Ask for the same work many times, in one statement."""
     if not arguments:
@@ -55,7 +56,7 @@ def add_all(
     ring(session)
 
 
-def ring(session: Session) -> None:
+def ring(session: Change) -> None:
     """Wake the relay when this transaction commits."""
     session.info["outbox"] = True
 

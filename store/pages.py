@@ -17,7 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from rules.caller import Caller
 from rules.errors import Invalid
 from rules.pages import Page
-from store.engine import Reading
+from store.engine import Means
 from store.organisations import USED
 from store.prepared import Prepared
 
@@ -130,9 +130,7 @@ class Listing:
         self.skewed = skewed
         self.prepared: dict[tuple[Any, ...], Prepared] = {}
 
-    def page(
-        self, means: Session | Reading, caller: Caller, *, cursor: str | None, page_size: int, **given: Any
-    ) -> Page:
+    def page(self, means: Means, caller: Caller, *, cursor: str | None, page_size: int, **given: Any) -> Page:
         """Load one page of what meets every filter that is given (None: not given)."""
         values = {name: value for name, value in given.items() if value is not None}
         backwards, after = decode(cursor, self.keys) if cursor is not None else (False, None)

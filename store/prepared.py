@@ -13,11 +13,10 @@ import orjson
 import psycopg
 from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
-from sqlalchemy.orm import Session
 
 from rules.caller import Caller
 from rules.clock import month
-from store.engine import Reading
+from store.engine import Change, Means, Reading, Writing
 
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 
@@ -39,27 +38,25 @@ class Prepared:
         self.tells_use = "AS invites_used" in self.text
         self.shape: Callable[[Sequence[Any]], Any] | None = None
 
-    def all(self, means: Session | Reading, caller: Caller | None = None, **values: Any) -> list[Any]:
+    def all(self, means: Means, caller: Caller | None = None, **values: Any) -> list[Any]:
         """Return every row."""
         found = self._run(means, caller, values).fetchall()
         if self.tells_use and found:
             _keep_use(means, found[0])
         return found
 
-    def first(self, means: Session | Reading, caller: Caller | None = None, **values: Any) -> Any:
+    def first(self, means: Means, caller: Caller | None = None, **values: Any) -> Any:
         """Return the first row, or None."""
         found = self._run(means, caller, values).fetchone()
         if self.tells_use and found:
             _keep_use(means, found)
         return found
 
-    def run(self, means: Session, caller: Caller | None = None, **values: Any) -> int:
+    def run(self, means: Change, caller: Caller | None = None, **values: Any) -> int:
         """Carry out a statement that returns nothing; return how many rows it changed."""
         return self._run(means, caller, values).rowcount
 
-    def _run(
-        self, means: Session | Reading, caller: Caller | None, values: dict[str, Any]
-    ) -> psycopg.Cursor[Any]:
+    def _run(self, means: Means, caller: Caller | None, values: dict[str, Any]) -> psycopg.Cursor[Any]:
         if caller is not None:
             values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
         if self.tells_use:
@@ -74,7 +71,7 @@ class Prepared:
         return self.shape
 
 
-def _keep_use(means: Session | Reading, row: Any) -> None:
+def _keep_use(means: Means, row: Any) -> None:
     if isinstance(means, Reading):
         means.invites_used = row.invites_used
 
@@ -84,8 +81,8 @@ def rows(values: Sequence[Mapping[str, Any]]) -> str:
     return orjson.dumps(values).decode()
 
 
-def _connection(means: Session | Reading) -> psycopg.Connection[Any]:
-    if isinstance(means, Reading):
+def _connection(means: Means) -> psycopg.Connection[Any]:
+    if isinstance(means, Reading | Writing):
         return means.connection
     means.flush()  # as SQLAlchemy's own statements do
     known: psycopg.Connection[Any] | None = means.info.get("driver")
