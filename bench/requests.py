@@ -25,7 +25,7 @@ from app.settings import Settings
 from bench import figures
 from bench.figures import Figure
 from rules.caller import Caller
-from store import assessments, events, invitations, keys, limits, organisations
+from store import assessments, events, invitations, inviting, keys, limits, organisations
 from store.organisations import Organisation
 from store.prepared import Prepared
 
@@ -137,8 +137,8 @@ SQL = {
     "key": "SELECT api_keys.* FROM api_keys WHERE hash = %(hash)s",
     "assessment": text(assessments._READ),
     "invitations": text(invitations._LIST._prepare((), False, True)),
-    "existing": text(invitations._EXISTING),
-    "invite": text(invitations._TAKE_AND_CREATE),
+    "existing": text(inviting._EXISTING),
+    "invite": text(inviting._TAKE_AND_CREATE),
     "event": text(events._WRITE),
 }
 
@@ -177,7 +177,7 @@ def prepare() -> str:
             }
             for number in range(INVITED)
         ]
-        invitations.create_all(session, caller, one, candidates)
+        inviting.create_all(session, caller, one, candidates)
     return key
 
 

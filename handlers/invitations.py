@@ -17,7 +17,7 @@ from schemas import emails
 from schemas import invitations as schemas
 from schemas import results as result_schemas
 from schemas import sessions as session_schemas
-from store import assessments, events, invitations, organisations, outbox, results
+from store import assessments, events, invitations, inviting, organisations, outbox, results
 from store.engine import Change, Reading
 from store.invitations import Invitation
 
@@ -48,7 +48,7 @@ def create_invitation(writing: Change, caller: Caller, slug: str, body: Body) ->
     email, external_id = emails.normal(body["email"]), body.get("external_id")
     assessment = assessments.read(writing, caller, slug)
     candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
-    found, new = invitations.invite(writing, caller, assessment, candidate | _terms(body), schemas.event)
+    found, new = inviting.invite(writing, caller, assessment, candidate | _terms(body), schemas.event)
     if not new:
         return schemas.created(found, "An invitation already exists for this candidate."), 200
     if body["send_email"]:
@@ -61,7 +61,7 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
     assessment = assessments.read(session, caller, slug)
     rules.check_active(assessment.status)
     rows = body["candidates"]
-    known = invitations.existing_among(
+    known = inviting.existing_among(
         session,
         assessment,
         emails={(row.get("email") or "").strip().casefold() for row in rows},
@@ -73,7 +73,7 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
         rules.check_quota(caller.plan.invites, used, max(0, caller.plan.invites - used))
     skipped += [{"email": row["email"], "reason": "quota_exhausted"} for row in wanted[granted:]]
     terms = _terms(body)
-    made = invitations.create_all(session, caller, assessment, [row | terms for row in wanted[:granted]])
+    made = inviting.create_all(session, caller, assessment, [row | terms for row in wanted[:granted]])
     invited = {invitation.email_key: invitation for invitation in made}
     late = [row for row in wanted[:granted] if row["email"].casefold() not in invited]
     organisations.give_back_invites(session, caller, len(late))

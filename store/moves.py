@@ -11,7 +11,7 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.knockouts import Knockout
 from rules.moves import Move
-from store import applications, events, invitations, jobs, organisations, outbox
+from store import applications, events, inviting, jobs, organisations, outbox
 from store.applications import Application
 from store.assessments import Assessment
 from store.base import visible
@@ -117,7 +117,7 @@ def _invite(
         "tags": [],
         "external_id": None,
     }
-    invitation, new = invitations.invite(session, caller, assessment, candidate, shows.invitation_event)
+    invitation, new = inviting.invite(session, caller, assessment, candidate, shows.invitation_event)
     application.invitation_id = invitation.id
     if new and mail:
         name = organisations.get(session, caller).name

@@ -13,7 +13,7 @@ from app import security
 from rules.caller import Caller
 from rules.clock import now
 from schemas import invitations as schemas
-from store import invitations, organisations
+from store import invitations, inviting, organisations
 from store.events import Event
 from store.invitations import Invitation
 from store.outbox import OutboxItem
@@ -344,13 +344,13 @@ def test_an_invitation_that_is_cancelled_while_another_is_made_is_in_nobodys_way
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slug = tenant.live.assessment()["slug"]
-    create, lost = invitations._create, [True]
+    create, lost = inviting._create, [True]
 
     def meet_one_that_is_gone_after(session: Session, caller: Caller, *given: Any) -> Any:
         if lost and lost.pop():
             return None, organisations.take_invites(session, caller, 1)[0] == 1
         return create(session, caller, *given)
 
-    monkeypatch.setattr(invitations, "_create", meet_one_that_is_gone_after)
+    monkeypatch.setattr(inviting, "_create", meet_one_that_is_gone_after)
     tenant.live.invitation(slug)
     assert tenant.live.get("/org/").json()["invites_used"] == 1
