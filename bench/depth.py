@@ -27,7 +27,7 @@ SETTLED = 8  # times after which PostgreSQL has settled on a plan
 WORTH_TELLING = 20.0  # ms
 DEARER = 1.2  # what a deep page may cost against the first
 SORTED, FEW = 1_000, 10 * PAGE  # rows
-FEW_BLOCKS = 20 * PAGE
+FEW_BLOCKS = 12 * PAGE  # a page in order takes up to ten for each of its rows
 
 
 @dataclass
