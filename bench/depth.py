@@ -27,6 +27,7 @@ SETTLED = 8  # times after which PostgreSQL has settled on a plan
 WORTH_TELLING = 20.0  # ms
 DEARER = 1.2  # what a deep page may cost against the first
 SORTED, FEW = 1_000, 10 * PAGE  # rows
+LARGE = {one.table for one in depth_rows.FILLINGS}
 FEW_BLOCKS = 12 * PAGE  # a page in order takes up to ten for each of its rows
 
 
@@ -38,15 +39,15 @@ class Ear:
     skipped: int = 0
     text: str = ""
     values: dict[str, Any] = field(default_factory=dict)
-    rows: Any = None
+    how: dict[str, Any] = field(default_factory=dict)
 
-    def cursor(self, *, row_factory: Any) -> "Ear":
-        self.rows = row_factory
+    def cursor(self, **how: Any) -> "Ear":
+        self.how = how
         return self
 
     def execute(self, text: str, values: dict[str, Any], *, prepare: bool | None) -> Any:
         self.text, self.values = text, values
-        cursor = self.connection.cursor(row_factory=self.rows)
+        cursor = self.connection.cursor(**self.how)
         return cursor.execute(
             re.sub(r"LIMIT %\(rows\)s(::INTEGER)?", rf"\g<0> OFFSET {self.skipped}", text), values
         )
@@ -54,7 +55,7 @@ class Ear:
     @property
     def unlimited(self) -> str:
         """The rows alone, all of them and in no order."""
-        page = re.search(r"\((SELECT.*)\) AS page", self.text, re.DOTALL)
+        page = re.search(r"FROM \((SELECT.*)\) AS page", self.text, re.DOTALL)
         return (page[1] if page else self.text).rpartition("ORDER BY")[0]
 
 
@@ -192,7 +193,7 @@ def judge(found: Found, plan: dict[str, Any]) -> None:
     """Note what a plan reads from end to end, what it sorts, and what it reads in vain."""
     passed = 0
     for node in nodes(plan):
-        if node["Node Type"].endswith("Seq Scan"):
+        if node["Node Type"].endswith("Seq Scan") and node["Relation Name"] in LARGE:
             found.scans.add(node["Relation Name"])
         if node["Node Type"].endswith("Sort"):
             found.sorted = max(
