@@ -63,7 +63,7 @@ def measure(quick: bool) -> list[Figure]:
     """Measure rates in alternating rounds, then the wait at a steady pace."""
     count = QUICK_EVENTS if quick else EVENTS
     python = environment("litestar")  # it has httpx
-    found: dict[str, list[float]] = {"bare": [], "one": [], "two": []}
+    found: dict[str, list[float]] = {"bare": [], "one": [], "two": [], "idle": []}
     with figures.place() as settings:
         for _ in range(2 if quick else 3):
             with receiving() as receiver:
@@ -71,15 +71,18 @@ def measure(quick: bool) -> list[Figure]:
                 bare = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
                 figures.pin(bare.pid, figures.SERVER)
                 found["bare"].append(float(bare.communicate()[0]))
-            found["one"].append(rate(settings, count, workers=1))
-            found["two"].append(rate(settings, count, workers=2))
+            found["one"].append(rate(settings, count, workers=1)[0])
+            two, idle = rate(settings, count, workers=2)
+            found["two"].append(two)
+            found["idle"].append(idle)
         waits = steady(settings, 5 if quick else STEADY_SECONDS)
-    bare, one, two = (statistics.median(found[name]) for name in ("bare", "one", "two"))
+    bare, one, two, idle = (statistics.median(found[name]) for name in ("bare", "one", "two", "idle"))
     cuts = statistics.quantiles(waits, n=100)
     return [
         figures.plain("deliveries: bare httpx loop", bare, "/s"),
         figures.plain("deliveries: one worker", one, "/s"),
         figures.plain("deliveries: two workers", two, "/s"),
+        figures.plain("deliveries: of the machine's time with two workers nothing used", idle * 100, "%"),
         figures.at_least("deliveries: one worker as a multiple of the bare loop", one / bare, "x", 0.7),
         figures.at_least("deliveries: two workers as a multiple of one", two / one, "x", 1.6),
         figures.at_most("deliveries: commit to first attempt, p50", cuts[49], "ms", 50),
@@ -87,8 +90,8 @@ def measure(quick: bool) -> list[Figure]:
     ]
 
 
-def rate(settings: Settings, count: int, *, workers: int, endpoints: int = 20) -> float:
-    """Commit events for some endpoints, start workers, and return what they deliver in a second."""
+def rate(settings: Settings, count: int, *, workers: int, endpoints: int = 20) -> tuple[float, float]:
+    """Commit events for some endpoints, start workers; return what they deliver in a second, and the idle share."""
     total = count // endpoints * endpoints
     with receiving() as receiver, ExitStack() as stack:
         caller = owner(receiver.port, endpoints)
@@ -102,11 +105,11 @@ def rate(settings: Settings, count: int, *, workers: int, endpoints: int = 20) -
             stack.callback(figures.stop, process)
         while not (first := receiver.count()):
             time.sleep(0.005)
-        began = time.monotonic()
+        began, (idle, whole) = time.monotonic(), figures.machine()
         while (last := receiver.count()) < total:
             time.sleep(0.01)
-        took = time.monotonic() - began
-    return (last - first) / took
+        took, (idle_after, whole_after) = time.monotonic() - began, figures.machine()
+    return (last - first) / took, (idle_after - idle) / max(1, whole_after - whole)
 
 
 def owner(port: int, endpoints: int) -> Caller:

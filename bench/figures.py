@@ -143,6 +143,12 @@ def cpu_seconds(pid: int) -> float:
     return total
 
 
+def machine() -> tuple[int, int]:
+    """Return the time in which the machine had nothing to do, and all of its time, in ticks of all cores."""
+    ticks = [int(one) for one in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return ticks[3] + ticks[4], sum(ticks)
+
+
 def family(pid: int) -> list[int]:
     """Return a process and all below it."""
     children = Path(f"/proc/{pid}/task/{pid}/children")

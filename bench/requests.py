@@ -184,7 +184,8 @@ def prepare() -> str:
 def start_ours(settings: Settings) -> Side:
     port = free_port()
     command = [sys.executable, "-P", "-m", "app.cli", "web", "--port", str(port)]
-    return Side(port, figures.start(command, settings, PLANS=PLANS))
+    # No side writes a line for each request.
+    return Side(port, figures.start(command, settings, PLANS=PLANS, LOG_LEVEL="WARNING"))
 
 
 def start_peer(settings: Settings, statements: Path, python: Path, command: str) -> Side:

@@ -1,0 +1,107 @@
+"""The three ways to the database: what they keep, what they refuse, and that they come back after a fault."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import psycopg
+import pytest
+import sqlalchemy.exc
+from sqlalchemy import text
+
+import store
+from rules.caller import Caller
+from store import assessments, events, organisations
+from store.engine import Change
+from store.prepared import Prepared
+from tests.api import Tenant
+
+pytestmark = pytest.mark.usefixtures("app")
+
+Opens = Callable[[], AbstractContextManager[Change]]
+CHANGES = pytest.mark.parametrize("opens", [store.transaction, store.writing])
+LOST = (psycopg.OperationalError, sqlalchemy.exc.OperationalError)  # what is answered as UNAVAILABLE
+_PID = Prepared(text("SELECT pg_backend_pid() AS pid"))
+_EVENTS = Prepared(text("SELECT count(*) AS told FROM events WHERE organisation_id = :organisation_id"))
+
+
+@pytest.fixture
+def caller(tenant: Tenant) -> Caller:
+    return Caller(tenant.organisation.id, livemode=True, plan_name="growth")
+
+
+def standing(caller: Caller) -> tuple[int, int]:
+    """Return how many invitations are used and how many events are told."""
+    with store.reading() as reading:
+        return organisations.invites_used(reading, caller), _EVENTS.first(reading, caller).told
+
+
+def change(means: Change, caller: Caller) -> None:
+    organisations.take_invites(means, caller, 3)
+    events.record(means, "job.created", caller, {"name": 1})
+
+
+@CHANGES
+def test_a_change_is_kept_with_its_events(opens: Opens, caller: Caller) -> None:
+    with opens() as means:
+        change(means, caller)
+    assert standing(caller) == (3, 1)
+
+
+@CHANGES
+def test_a_change_that_fails_leaves_nothing_behind(opens: Opens, caller: Caller) -> None:
+    def fail() -> None:
+        with opens() as means:
+            change(means, caller)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert standing(caller) == (0, 0)
+
+
+@CHANGES
+def test_a_connection_that_broke_is_not_given_to_the_next(opens: Opens, caller: Caller) -> None:
+    def lose_it() -> None:
+        with opens() as means:
+            change(means, caller)
+            kill(_PID.first(means).pid)
+            organisations.take_invites(means, caller, 1)
+
+    with pytest.raises(LOST):
+        lose_it()
+    for _ in range(3):
+        with opens() as means:
+            change(means, caller)
+    assert standing(caller) == (9, 3)
+
+
+def test_a_reading_whose_connection_broke_is_not_given_to_the_next(caller: Caller) -> None:
+    def lose_it() -> None:
+        with store.reading() as means:
+            kill(_PID.first(means).pid)
+            organisations.name(means, caller)
+
+    with pytest.raises(LOST):
+        lose_it()
+    assert standing(caller) == (0, 0)
+
+
+def kill(pid: int) -> None:
+    with store.transaction() as session:
+        session.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": pid})
+
+
+def test_nothing_is_written_while_reading(caller: Caller) -> None:
+    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction), store.reading() as reading:
+        organisations._CHANGE.first(reading, caller, month=None, change=1)
+
+
+def test_a_statement_that_tells_the_use_saves_the_next_one(
+    tenant: Tenant, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = tenant.live.assessment()["slug"]
+    tenant.live.invitation(slug)
+    monkeypatch.delattr(organisations, "_USED")
+    with store.reading() as reading:
+        assessments.read(reading, caller, slug)
+        assert organisations.invites_used(reading, caller) == 1
