@@ -43,7 +43,7 @@ def _works(session: "Session", key: str) -> bool:
     from store import keys
 
     found = keys.find(session, key)
-    return found is not None and found[0].revoked_at is None
+    return found is not None and found.revoked_at is None
 
 
 def kept(where: Places) -> dict[str, str] | None:

@@ -4,6 +4,7 @@ import io
 import itertools
 import logging
 import sys
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -99,11 +100,35 @@ def test_a_revoked_key_is_refused_within_a_second_also_where_it_is_remembered(ow
     with store.transaction() as session:
         found = keys.find(session, str(api.key))
         assert found
-        keys.revoke(session, found[0].id)
-    assert security._KEPT_SECONDS < 1
+        keys.revoke(session, found.id)
+    assert security._FRESH_SECONDS + security._WHILE_ONE_LOOKS < 1
     remembered = security._kept[str(api.key)]
-    security._kept[str(api.key)] = (remembered[0] - 1, remembered[1])  # a second later
+    security._kept[str(api.key)] = remembered._replace(until=remembered.until - 1)  # a second later
     refusal(api.get("/org/"), 401, "INVALID_API_KEY")
+
+
+def test_while_one_request_looks_a_key_up_again_the_others_go_on(
+    owner: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = str(owner.key().key)
+    identify(key)
+    find, looks, asked_meanwhile = keys.find, [], []
+
+    def look(*given: Any) -> Any:
+        looks.append(1)
+        if len(looks) == 1:
+            asked_meanwhile.extend(identify(key) for _ in range(3))
+        return find(*given)
+
+    monkeypatch.setattr(keys, "find", look)
+    security._kept[key] = security._kept[key]._replace(until=time.monotonic())
+    assert identify(key).livemode
+    assert (len(looks), len(asked_meanwhile)) == (1, 3)
+    # What is older than they may use, the next looks up for itself.
+    looks.clear()
+    security._kept[key] = security._kept[key]._replace(until=time.monotonic() - 1)
+    assert identify(key).livemode
+    assert len(looks) == 2
 
 
 @pytest.mark.parametrize("values", [
@@ -126,8 +151,9 @@ def test_a_key_expires_at_its_moment(owner: Tenant) -> None:
 def test_a_key_that_expires_while_it_is_remembered_is_refused_at_once(owner: Tenant) -> None:
     api = owner.key()
     identify(api.key)
-    row = security._kept[str(api.key)][1][0]
-    row.expires_at = now() - timedelta(microseconds=1)
+    kept = security._kept[str(api.key)]
+    row = kept.row._replace(expires_at=now() - timedelta(microseconds=1))
+    security._kept[str(api.key)] = kept._replace(row=row)
     assert identify(api.key)[0] == "EXPIRED_API_KEY"
 
 
@@ -137,7 +163,7 @@ def test_a_keys_last_use_is_noted(owner: Tenant) -> None:
     with store.transaction() as session:
         found = keys.find(session, str(api.key))
         assert found
-        assert found[0].last_used_at > now() - timedelta(minutes=1)
+        assert found.last_used_at > now() - timedelta(minutes=1)
 
 
 # --- Addresses
