@@ -51,10 +51,10 @@ def main() -> None:
 
 def write_table(figures: list[dict[str, Any]], *, quick: bool) -> None:
     """Put the figures that have a target into the README."""
+    command = f"./hiring bench{' --quick' if quick else ''}"
     lines = [
-        f"Measured on {machine()}; `./hiring bench{' --quick' if quick else ''}` repeats it. Servers have one core,"
-        " load and PostgreSQL the other; all sides use the same PostgreSQL and Redis, and none writes a line for each"
-        " request.",
+        f"Measured on {machine()}; `{command}` repeats it. Servers have one core, load and PostgreSQL the other.",
+        "All sides use the same PostgreSQL and Redis, and none writes a line for each request.",
         "",
         "| What | Reached | Target |",
         "|---|---|---|",

@@ -5,15 +5,15 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Index, text
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import BigInteger, ForeignKey, Index, bindparam, text
+from sqlalchemy.orm import Mapped, mapped_column
 
 from rules.caller import Caller
 from rules.clock import now
 from rules.pages import Page
 from store import pages
-from store.base import Base, Owned, visible
-from store.engine import Change
+from store.base import ANYONE, Base, Owned, visible
+from store.engine import Change, Means
 from store.ids import new_id
 from store.prepared import Prepared, rows
 
@@ -112,24 +112,21 @@ def write(session: Change) -> None:
         _RING.run(session)
 
 
-def listing(
-    session: Session,
-    caller: Caller,
-    *,
-    type: str | None,
-    after: int | None,
-    since: datetime | None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Load one page of the caller's events in their order."""
-    statement = visible(caller, Event)
-    if type is not None:
-        statement = statement.where(Event.type == type)
-    if after is not None:
-        statement = statement.where(Event.sequence > after)
-    if since is not None:
-        statement = statement.where(Event.created_at >= since)
-    return pages.page(
-        session, statement, Event.sequence, cursor=cursor, page_size=page_size, descending=False
-    )
+_LIST = pages.Listing(
+    visible(ANYONE, Event).with_only_columns(
+        Event.id, Event.created_at, Event.livemode, Event.sequence, Event.type, Event.data
+    ),
+    Event.sequence,
+    filters={
+        "type": Event.type == bindparam("type"),
+        "after": Event.sequence > bindparam("after"),
+        "since": Event.created_at >= bindparam("since"),
+    },
+    skewed={"type", "since"},
+    descending=False,
+)
+
+
+def page(means: Means, caller: Caller, *, cursor: str | None, page_size: int, **filters: Any) -> Page:
+    """Read one page of the caller's events in their order."""
+    return _LIST.page(means, caller, cursor=cursor, page_size=page_size, **filters)

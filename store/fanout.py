@@ -105,7 +105,7 @@ def _insert(
     return list(session.scalars(_FAN_OUT, arguments))
 
 
-def envelope(event: Event) -> dict[str, Any]:
+def envelope(event: Any) -> dict[str, Any]:
     """Return an event as it is delivered and listed."""
     return catalogue.envelope(
         event.id,
