@@ -150,10 +150,21 @@ def _files(value: Any) -> list[str]:
 
 
 def _say(kind: Any) -> str:
-    if kind.name == "anyOf":  # the first form is the usual one
-        return _say(kind.context[0][0].kind)
+    if kind.name == "anyOf":
+        return _say_of_forms([[error.kind for error in errors] for errors in kind.context])
     say = _MESSAGES.get(kind.name)
     return say(kind.as_dict()) if say else "Does not fit any of the forms this field may take."
+
+
+def _say_of_forms(forms: list[list[Any]]) -> str:
+    """Say what is wrong by the form that has the value's type; where none has, name all types."""
+    fitting = next((kinds for kinds in forms if all(kind.name != "type" for kind in kinds)), None)
+    if fitting:
+        return _say(fitting[0])
+    types = {
+        one for kinds in forms for kind in kinds if kind.name == "type" for one in kind.as_dict()["types"]
+    }
+    return _MESSAGES["type"]({"types": types})
 
 
 def step(name: str | int) -> str:

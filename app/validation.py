@@ -8,13 +8,14 @@ import copy
 from typing import Any
 from urllib.parse import parse_qsl
 
+import orjson
 from connexion.middleware.abstract import RoutedAPI
 from connexion.middleware.request_validation import RequestValidationMiddleware
 from connexion.operations import AbstractOperation
 from starlette.datastructures import Headers
 
 from app import bodies, context
-from app.schema import Fault, Schema, fault, step, unknown
+from app.schema import MOST_FAULTS, Fault, Schema, fault, step, unknown
 from rules.errors import BodyTooLarge, Invalid, UnsupportedMediaType
 
 
@@ -31,12 +32,14 @@ class Operation:
         self.query = [name for name, where, *_ in self.parameters if where == "query"]
         body = operation.request_body or {}
         self.required = body.get("required", False)
+        self.method = operation.method.upper()
         self.bodies = {media: Schema(content["schema"]) for media, content in body.get("content", {}).items()}
 
     async def receive(self, scope: context.Scope, receive: Any) -> bytes:
         """Take in the body, no more of it than its media type may have."""
         if not self.bodies:
-            return b""
+            may_have_one = self.method in ("POST", "PUT", "PATCH")
+            return await _receive(receive, scope, bodies.LARGEST[bodies.JSON]) if may_have_one else b""
         headers = Headers(scope=scope)
         media = bodies.media_type(headers.get("content-type", ""))[0]
         if media not in self.bodies:
@@ -51,6 +54,8 @@ class Operation:
         arguments = self._read_parameters(scope, path, faults)
         if self.bodies:
             arguments["body"] = self._read_body(body, Headers(scope=scope).get("content-type", ""), faults)
+        elif body:
+            faults += _strange(body)
         if faults:
             raise Invalid(fields=faults)
         return arguments
@@ -118,6 +123,16 @@ class Operation:
         found = schema.faults(value)
         faults.extend(found)
         return None if found else schema.finish(value)
+
+
+def _strange(body: bytes) -> list[Fault]:
+    """Name the fields that were sent to an operation which takes none; a body that is no object says nothing."""
+    try:
+        value = orjson.loads(body)
+    except ValueError:
+        return []
+    names = list(value)[:MOST_FAULTS] if isinstance(value, dict) else []
+    return [fault(step(name), "Unknown field. This operation takes none.") for name in names]
 
 
 class Station:

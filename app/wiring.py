@@ -4,7 +4,7 @@ from app import logs
 from app.settings import Settings
 from gateways import briefs, files, mail, webhooks
 from rules import links, plans
-from store import engine, limits, secrets
+from store import engine, limits, secrets, tables
 
 
 def configure(settings: Settings, *, pool_size: int = 8) -> None:
@@ -13,6 +13,7 @@ def configure(settings: Settings, *, pool_size: int = 8) -> None:
     links.configure(settings.base_url)
     if settings.plans:
         plans.override(settings.plans)
+    tables.complete()
     engine.configure(settings.database_url, pool_size=pool_size)
     limits.configure(settings.redis_url)
     secrets.configure(settings.secret_key)

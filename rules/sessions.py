@@ -1,11 +1,11 @@
 """How a candidate's sitting goes: when it is open, what an answer may be, which cases are drawn."""
 
 import hashlib
-import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
 from rules.errors import Invalid, InvitationExpired, Refusal, SessionClosed
@@ -73,6 +73,10 @@ def seconds_between(started_at: datetime, previous: datetime | None, moment: dat
 # --- Answers ------------------------------------------------------------------------------------------------
 
 
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*", re.ASCII | re.IGNORECASE)
+MOST = 10**15
+
+
 @dataclass(frozen=True)
 class Question:
     """What decides whether an answer has the right shape."""
@@ -101,15 +105,15 @@ def _choice(question: Question, value: Any) -> Any:
 
 
 def _number(_question: Question, value: Any) -> int | float:
-    fault = Invalid.at("/answer", "must be a number")
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise fault
-    try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        raise fault from None
-    if not number.is_finite() or not math.isfinite(float(number)):
-        raise fault
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | str)
+        or not _NUMBER.fullmatch(str(value))
+    ):
+        raise Invalid.at("/answer", "must be a number")
+    number = Decimal(str(value))
+    if abs(number) > MOST:  # beyond it, what is kept would not be what was written
+        raise Invalid.at("/answer", f"must be a number from -{MOST} to {MOST}")
     return int(number) if number == number.to_integral_value() else float(number)
 
 

@@ -197,7 +197,7 @@ def page(
     return _LIST.page(
         means,
         caller,
-        search=None if search is None else pages.containing(search),
+        search=pages.containing(search) if search else None,
         status=None if status == "all" else status,
         team_id=None if team_id in (None, "null") else UUID(team_id),
         no_team=True if team_id == "null" else None,
@@ -282,7 +282,7 @@ def attach(
                 case_id=case.id,
                 case=case,
                 order=order,
-                weight=Decimal(str(place.get("weight", 1))),
+                weight=round(place.get("weight", Decimal(1)), 2),  # as it is kept
                 time_limit_minutes=place.get("time_limit_minutes"),
             )
         )

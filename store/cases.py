@@ -99,7 +99,7 @@ def catalogue_page(
 ) -> Page:
     """Load one page of the platform's catalogue, by case number."""
     rows = select(Case).where(Case.organisation_id.is_(None), Case.deleted_at.is_(None))
-    if search is not None:
+    if search:
         rows = rows.where(Case.title.icontains(search, autoescape=True))
     wanted = {Case.difficulty: difficulty, Case.case_type: case_type, Case.track: track}
     for column, value in wanted.items():

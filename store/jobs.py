@@ -163,7 +163,7 @@ def page(
     return _LIST.page(
         means,
         caller,
-        search=None if search is None else pages.containing(search),
+        search=pages.containing(search) if search else None,
         status=None if status == "all" else status,
         team_id=None if team_id in (None, "null") else UUID(team_id),
         no_team=True if team_id == "null" else None,

@@ -86,7 +86,7 @@ def keep(session: Session, application: Application, task: Task, outcome: Outcom
         )
         told = shows.event(application, "application.screened")
         events.record(session, "application.screened", application, told)
-    if task.action == "full":
+    if outcome.scored:
         _advance(session, application, shows)
         told["screening"]["auto_advanced"] = found.auto_advanced  # told before the advance, which it knows of
 

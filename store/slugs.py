@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Collection
 from itertools import chain, count
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -22,7 +23,9 @@ def free(
     The organisation row must be locked.
     """
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST].rstrip("-") or otherwise
+    plain = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST].rstrip("-")
+    # A path takes an id where it takes a slug: no slug may look like one.
+    base = f"{otherwise}-{plain}" if _is_id(plain) else plain or otherwise
     taken = set(
         session.scalars(
             select(model.slug).where(
@@ -33,3 +36,11 @@ def free(
         )
     ) | set(reserved)
     return next(slug for slug in chain([base], (f"{base}-{n}" for n in count(2))) if slug not in taken)
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

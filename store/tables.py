@@ -1,5 +1,7 @@
 """Every module with tables, so that the metadata is complete wherever it is needed."""
 
+from sqlalchemy.orm import configure_mappers
+
 from store import (
     applications,
     assessments,
@@ -29,6 +31,7 @@ __all__ = [
     "attachments",
     "candidates",
     "cases",
+    "complete",
     "events",
     "fields",
     "idempotency",
@@ -47,3 +50,8 @@ __all__ = [
 ]
 
 metadata = Base.metadata
+
+
+def complete() -> None:
+    """Put the tables together: what one process knows of them, every process knows, and misses nothing later."""
+    configure_mappers()

@@ -252,6 +252,23 @@ def test_headers_of_any_length_and_kind_do_no_harm(client: Api) -> None:
         assert (response.status_code, response.headers["content-type"]) == (200, "application/json"), name
 
 
+TAKES_NOTHING = [
+    one
+    for one in WITH_ENVELOPE
+    if one.method in ("POST", "PUT", "PATCH") and "requestBody" not in one.definition
+]
+
+
+@pytest.mark.parametrize("operation", TAKES_NOTHING, ids=lambda one: one.id)
+def test_an_operation_that_takes_nothing_says_so_of_what_it_is_sent(
+    client: Api, operation: Documented
+) -> None:
+    answer = ask(client, operation.method, path(operation), json={"colour": "blue"})
+    assert faults(answer) == {"/colour": "Unknown field. This operation takes none."}
+    for nothing in (b"", b"{}", b"null", b"x"):
+        assert ask(client, operation.method, path(operation), content=nothing).status_code == 404
+
+
 def test_the_documents_say_what_bodies_operations_take() -> None:
     for operation in EVERY:
         if "requestBody" in operation.definition and operation in WITH_ENVELOPE:

@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import httpx
 import psycopg
 
 from app import embedded, places
@@ -46,6 +47,26 @@ def test_the_line_says_how_to_get_in_and_the_next_start_says_the_same_keys(folde
     with up(data) as second:
         assert second.facts | {"base_url": ""} == first.facts | {"base_url": ""}
         assert status(second.facts["base_url"], second.facts["live_key"]) == 200
+
+
+def test_what_an_application_asks_of_the_worker_is_done(folder: Path) -> None:
+    """Every process knows every table, also one that loads little else."""
+    with (
+        up(folder / "data") as instance,
+        httpx.Client(
+            base_url=f"{instance.facts['base_url']}/api/v1/public",
+            headers={"Authorization": f"Bearer {instance.facts['live_key']}"},
+            timeout=30,
+        ) as api,
+    ):
+        job = api.post("/jobs/create/", json={"title": "Engineer"}).json()["slug"]
+        api.post(f"/jobs/{job}/publish/").raise_for_status()
+        form = {"job_slug": job, "email": "ada@example.com", "full_name": "Ada Lovelace"}
+        made = api.post(
+            "/applications/create/", data=form, files={"cv": ("cv.txt", b"Ada Lovelace. Skills: Python")}
+        )
+        at = f"/applications/{made.json()['id']}/screening/"
+        assert eventually(lambda: api.get(at).json()["status"] == "scored")
 
 
 def test_a_stop_leaves_no_process_and_prints_nothing_more(folder: Path) -> None:

@@ -57,6 +57,23 @@ def test_a_case_is_attached_with_its_place(tenant: Tenant, platform: list[str]) 
     assert listed(tenant.live, slug) == [row]
 
 
+@pytest.mark.parametrize(("given", "kept"), [("2.5", 2.5), (2, 2), ("1000", 1000), (0.126, 0.13)])
+def test_a_weight_may_be_a_number_or_a_decimal_string(
+    tenant: Tenant, platform: list[str], given: object, kept: float
+) -> None:
+    slug = tenant.live.assessment()["slug"]
+    [row] = attach(tenant.live, slug, {"case_id": platform[0], "weight": given}).json()
+    assert row["weight"] == kept
+    assert listed(tenant.live, slug) == [row]
+
+
+@pytest.mark.parametrize("given", ["1001", "-1", "a", "1e2", 1000.5, None, True, "1.255"])
+def test_any_other_weight_is_refused(tenant: Tenant, platform: list[str], given: object) -> None:
+    at = f"/assessments/{tenant.live.assessment()['slug']}/cases/attach/"
+    error = refusal(tenant.live.post(at, {"case_id": platform[0], "weight": given}), 400, "VALIDATION_ERROR")
+    assert {one["pointer"] for one in error["details"]["fields"]} == {"/weight"}
+
+
 def test_one_case_may_stand_at_the_top_level(tenant: Tenant, platform: list[str]) -> None:
     slug = tenant.live.assessment()["slug"]
     at = f"/assessments/{slug}/cases/attach/"

@@ -229,6 +229,16 @@ def test_each_step_can_be_run_again(tenant: Tenant) -> None:
     assert len(told(tenant.live, "application.screened")) == 5
 
 
+def test_who_reaches_the_threshold_by_a_new_score_is_advanced_too(tenant: Tenant) -> None:
+    job = arrange(tenant.live, COBOL, screen_auto_advance_enabled=True, screen_auto_advance_l3_min="60")
+    id = apply(tenant.live, job)
+    screen(id)
+    assert tenant.live.get(f"/applications/{id}/").json()["status"] == "submitted"
+    tenant.live.put(f"/jobs/{job}/requirements/replace/", {"requirements": [PYTHON]})
+    assert rerun(tenant.live, id, "rescore")["auto_advanced"] is True
+    assert tenant.live.get(f"/applications/{id}/").json()["status"] == "advanced"
+
+
 # --- The AI brief
 
 BRIEF = {"brief": "Ada knows Python.", "red_flags": ["Gap in 2024"], "rationale": "Her skills section."}
