@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
 import psycopg
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, ExceptionContext, PoolProxiedConnection, create_engine, event
 from sqlalchemy.orm import Session
 
 _engine: Engine | None = None
@@ -53,6 +53,7 @@ def configure(database_url: str, *, pool_size: int = 8) -> None:
         max_overflow=0,
     )
     event.listen(_readers, "connect", _refuse_writes)
+    event.listen(_engine, "handle_error", _look_for_loss)
 
 
 def _make(database_url: str, pool_size: int, **options: Any) -> Engine:
@@ -106,13 +107,13 @@ def transaction() -> Iterator[Session]:
 def writing() -> Iterator[Writing]:
     """Open one transaction as `transaction` does, without a session."""
     held = engine().raw_connection()
+    connection: psycopg.Connection[Any] = held.driver_connection  # type: ignore[assignment]
     try:
-        connection: psycopg.Connection[Any] = held.driver_connection  # type: ignore[assignment]
         means = Writing(connection, connection.commit)
         yield means
         _end(means)
     finally:
-        held.close()  # the pool rolls back what is open, and lets go of what is broken
+        _give_back(held, connection)  # the pool rolls back what is open
 
 
 def _end(means: Change) -> None:
@@ -132,7 +133,23 @@ def reading() -> Iterator[Reading]:
     try:
         yield Reading(connection)
     finally:
-        broken = connection.closed
-        held.close()
-        if broken:  # and so are the others
-            _readers.dispose()
+        _give_back(held, connection)
+
+
+def _give_back(held: PoolProxiedConnection, connection: psycopg.Connection[Any]) -> None:
+    broken = connection.closed
+    held.close()
+    if broken:
+        _forget_connections()
+
+
+def _look_for_loss(fault: ExceptionContext) -> None:
+    if fault.is_disconnect:
+        _forget_connections()
+
+
+def _forget_connections() -> None:
+    """Make connections anew: where one is lost, the database was away, and the others of both pools are lost too."""
+    for pool in (_engine, _readers):
+        if pool is not None:
+            pool.dispose()

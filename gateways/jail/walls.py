@@ -38,7 +38,8 @@ def build(spec: dict[str, Any]) -> None:
     _write("/etc/passwd", f"box:x:{INSIDE}:{INSIDE}::{BOX}:/bin/sh\n")
     _write("/etc/group", f"box:x:{INSIDE}:\n")
     os.mkdir(BOX)
-    os.symlink(BOX, "/tmp")  # noqa: S108
+    if not os.path.exists("/tmp"):  # noqa: S108 - it does where something shown lies below it
+        os.symlink(BOX, "/tmp")  # noqa: S108
     os.mkdir("/proc")
     # Only while the real /proc is still below /.old does the kernel let us mount another. A container that
     # masks parts of /proc allows none at all; programs do without.

@@ -13,6 +13,7 @@ from sqlalchemy import make_url
 from starlette.testclient import TestClient
 
 from app import limits as request_limits
+from app import security
 from app.settings import Settings
 from rules.plans import EXTRA_CAPS, PLANS
 from store import engine, limits
@@ -323,3 +324,7 @@ def test_connections_that_the_database_dropped_are_made_anew(
     statuses = [tenant.live.get("/org/").status_code for _ in range(3)]
     assert set(statuses) <= {200, 503}
     assert statuses[-1] == 200
+    # One loss tells of all, whichever way to the database it was found on.
+    security.forget()
+    assert tenant.live.get("/invites/").status_code == 200
+    assert tenant.live.post("/assessments/create/", {"title": "After the outage"}).status_code == 201
