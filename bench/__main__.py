@@ -62,7 +62,8 @@ def write_table(figures: list[dict[str, Any]], *, quick: bool) -> None:
     for one in figures:
         if one["target"] is not None:
             sign = "" if one["met"] else " (missed)"
-            lines.append(f"| {one['name']} | {one['value']:,.3g} {one['unit']}{sign} | {one['target']} |")
+            value = f"{one['value']:,.0f}" if one["value"] >= 1000 else f"{one['value']:.3g}"
+            lines.append(f"| {one['name']} | {value} {one['unit']}{sign} | {one['target']} |")
     before, _, rest = README.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     README.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{after}")
