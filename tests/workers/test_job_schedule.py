@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import update
 
 import store
@@ -15,6 +16,11 @@ from tests.api import tenant as make_tenant
 from workers import schedule
 
 KINDS = [kind for kind in schedule.KINDS if kind.name.startswith("job ")]
+
+
+@pytest.fixture(autouse=True)
+def as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "LONGEST_TURN", timedelta(minutes=5))
 
 
 def turn(schedules: int = 1) -> None:
