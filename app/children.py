@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,9 @@ def die_with_parent() -> None:
     """Be stopped when the process that started this one dies; where the system cannot do that, live on."""
     if _libc is not None:
         _libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
+    parent = parent_process()
+    if parent is not None and not parent.is_alive():  # it died before the call above
+        os._exit(1)
 
 
 def _die_with_parent(parent: int, sign: signal.Signals) -> Callable[[], None] | None:

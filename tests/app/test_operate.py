@@ -23,6 +23,7 @@ from tests.api import Tenant
 from tests.app.instances import ENVIRON, hiring, up
 from tests.hooks import caller, endpoint_of, happen, new_endpoint, wired
 from tests.shared import HIRING, environ
+from workers import schedule
 
 __all__ = ["caller", "wired"]
 
@@ -125,6 +126,8 @@ def test_half_of_the_hours_reads_is_left_to_others() -> None:
 @pytest.fixture
 def patient(wired: Settings) -> Iterator[Settings]:
     """An instance with nothing waiting that other tests left."""
+    for kind in schedule.KINDS * 3:  # a turn has its end
+        schedule.turn(kind, threading.Event())
     with store.transaction() as session:
         session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
         session.execute(text("UPDATE outbox SET finished_at = now(), last_error = NULL"))
