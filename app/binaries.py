@@ -123,7 +123,7 @@ def _open(folder: Path) -> None:
 def _version(path: Path, account: Account | None) -> int | None:
     """Ask a program for its version as the user it will run as; None when it cannot run."""
     try:
-        answer = subprocess.run(  # noqa: S603 - a server program we have just found
+        answer = subprocess.run(
             [str(path), "--version"],
             capture_output=True,
             text=True,

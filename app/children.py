@@ -48,7 +48,7 @@ def spawn(recipe: Recipe) -> subprocess.Popen[bytes]:
     keep_short(recipe.log)
     with recipe.log.open("ab") as log:
         recipe.log.chmod(0o600)
-        return subprocess.Popen(  # noqa: S603
+        return subprocess.Popen(
             list(recipe.command),
             stdin=subprocess.DEVNULL,
             stdout=log,

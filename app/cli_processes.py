@@ -120,7 +120,7 @@ def test(arguments: tuple[str, ...]) -> None:
         raise Trouble("The test tools are not installed: `./hiring test` installs them.")
     environ = os.environ | {"HIRING_TOOLS": str(Path(sys.executable).parent)}
     command = [sys.executable, "-m", "tox", *(arguments or ("run",))]
-    sys.exit(subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode)  # noqa: S603
+    sys.exit(subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
@@ -128,7 +128,7 @@ def test(arguments: tuple[str, ...]) -> None:
 def bench(arguments: tuple[str, ...]) -> None:
     """Measure speed against peers (`--quick`: under five minutes); writes bench/results.json and the README's table."""
     command = [sys.executable, "-W", "ignore", "-m", "bench", *arguments]
-    sys.exit(subprocess.run(command, cwd=ROOT, check=False).returncode)  # noqa: S603
+    sys.exit(subprocess.run(command, cwd=ROOT, check=False).returncode)
 
 
 COMMANDS: tuple[click.Command, ...] = (up, web, work, schedule, demo, migrate, test, bench)

@@ -30,7 +30,7 @@ def main(here: Path, extras: str, wanted: str, arguments: list[str]) -> NoReturn
         if not _installed(venv, extras, stamp):
             _install(here, venv, extras, stamp, lock.fileno())
     python = str(venv / "bin" / "python")
-    os.execv(python, [python, "-P", "-m", "app.cli", *arguments])  # noqa: S606
+    os.execv(python, [python, "-P", "-m", "app.cli", *arguments])
 
 
 def _take(lock: int) -> None:
@@ -78,7 +78,7 @@ def _usable(venv: Path, here: Path) -> bool:
     ask = "import sys, pip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))"
     python = [str(venv / "bin" / "python"), "-c", ask]
     with contextlib.suppress(OSError):
-        return subprocess.run(python, check=False, capture_output=True).returncode == 0  # noqa: S603
+        return subprocess.run(python, check=False, capture_output=True).returncode == 0
     return False
 
 
@@ -88,7 +88,7 @@ def _run(command: list[str], here: Path, lock: int, started: float, *, check: bo
     environ = os.environ | {"PIP_USER": "0", "PYTHONUNBUFFERED": "1"}
     with log.open("w") as out:
         # It holds the lock too: a step that outlives us keeps others waiting, not installing beside it.
-        step = subprocess.Popen(command, cwd=here, stdout=out, stderr=out, env=environ, pass_fds=[lock])  # noqa: S603
+        step = subprocess.Popen(command, cwd=here, stdout=out, stderr=out, env=environ, pass_fds=[lock])
         try:
             while True:
                 with contextlib.suppress(subprocess.TimeoutExpired):

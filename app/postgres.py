@@ -126,7 +126,7 @@ def _prepare(where: Places, data: Path) -> binaries.Program:
 
 def _run(command: list[str], account: Account | None, input: str = "") -> subprocess.CompletedProcess[str]:
     options = {"env": ENVIRON, "cwd": "/", **as_account(account)}
-    return subprocess.run(command, input=input, capture_output=True, text=True, check=False, **options)  # noqa: S603
+    return subprocess.run(command, input=input, capture_output=True, text=True, check=False, **options)
 
 
 def _named(account: Account | None) -> Account | None:
@@ -166,4 +166,4 @@ def _command(pid: int) -> str:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
     command = ["ps", "-o", "command=", "-p", str(pid)]  # where there is no /proc
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
