@@ -13,7 +13,7 @@ from app import wiring
 from app.settings import Settings
 from rules.caller import Caller
 from rules.clock import now
-from store import events, organisations, webhooks
+from store import events, organisations, outbox, webhooks
 from store.webhooks import Delivery, WebhookEndpoint
 
 
@@ -22,6 +22,14 @@ def wired(settings: Settings) -> Settings:
     """The modules configured as a process configures them, on this worker's database."""
     wiring.configure(settings)
     return settings
+
+
+@pytest.fixture
+def nothing_else_is_due(wired: Settings) -> None:
+    """Work that other tests left is handed over to nobody, so that what is due is the test's own."""
+    with store.transaction() as session:
+        while outbox.hand_over(session, lease=timedelta(minutes=10), limit=1_000):
+            pass
 
 
 @pytest.fixture

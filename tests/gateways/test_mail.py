@@ -23,6 +23,12 @@ def invitation(**changes):
     return Mail(**fields)
 
 
+@pytest.fixture(autouse=True)
+def way_out(monkeypatch):
+    """Give the process its own way out back after each test."""
+    monkeypatch.setattr(mail, "_settings", None)
+
+
 @pytest.fixture
 def folder(tmp_path):
     mail.configure(smtp_url="", mail_from=SENDER, mail_dir=tmp_path)

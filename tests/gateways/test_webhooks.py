@@ -17,10 +17,9 @@ BODY = b'{"a":1}'
 
 
 @pytest.fixture(autouse=True)
-def development():
-    webhooks.configure(allow_private=True)
-    yield
-    webhooks.configure(allow_private=False)
+def development(monkeypatch):
+    """Allow private addresses; whatever a test sets is gone after it."""
+    monkeypatch.setattr(webhooks, "_allow_private", True)
 
 
 @pytest.fixture

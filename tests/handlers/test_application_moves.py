@@ -66,7 +66,7 @@ def told(api: Api) -> list[dict[str, Any]]:
 
 def mails(template: str, to: str) -> list[dict[str, Any]]:
     with store.transaction() as session:
-        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "mail"))
+        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "mail").order_by(OutboxItem.id))
         return [
             one.arguments
             for one in found

@@ -23,11 +23,9 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def strict() -> Iterator[None]:
+def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rules of production for addresses."""
-    gateway.configure(allow_private=False)
-    yield
-    gateway.configure(allow_private=True)
+    monkeypatch.setattr(gateway, "_allow_private", False)
 
 
 def register(api: Api, url: str | None = None, **fields: Any) -> dict[str, Any]:

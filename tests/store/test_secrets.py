@@ -4,6 +4,12 @@ from cryptography.fernet import InvalidToken
 from store import secrets
 
 
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    """Give the process its own keys back after each test."""
+    monkeypatch.setattr(secrets, "_fernet", None)
+
+
 def test_a_secret_comes_back_and_is_not_readable_at_rest():
     secrets.configure("one")
     stored = secrets.encrypt("whsec_x")

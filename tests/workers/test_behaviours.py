@@ -20,8 +20,10 @@ from gateways import webhooks as gateway
 from rules.caller import Caller
 from tests import receiver as receivers
 from tests.api import Api, Tenant, address
-from tests.hooks import deliveries_of, endpoint_of, happen, let_time_pass, wait_until
+from tests.hooks import deliveries_of, endpoint_of, happen, let_time_pass, wait_until, wired
 from tests.receiver import Answer, Received, Receiver
+
+__all__ = ["wired"]
 
 
 @pytest.fixture
@@ -31,8 +33,8 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(autouse=True)
-def worker(settings: Settings) -> Iterator[None]:
-    with processes.working(settings):
+def worker(wired: Settings) -> Iterator[None]:
+    with processes.working(wired):
         yield
 
 

@@ -8,10 +8,10 @@ import store
 from store import outbox
 from store.ids import new_id
 from store.outbox import OutboxItem
-from tests.hooks import wired
+from tests.hooks import nothing_else_is_due, wired
 from workers import actors, leases, mail
 
-__all__ = ["wired"]
+__all__ = ["nothing_else_is_due", "wired"]
 
 INVITATION = {
     "template": "invitation",
@@ -80,11 +80,18 @@ def test_a_name_that_is_missing_is_a_fault():
         mail.compose(new_id(), {name: value for name, value in INVITATION.items() if name != "invite_url"})
 
 
-def asked(wired, **changes):
-    with store.transaction() as session:
-        outbox.add(session, "mail", **(INVITATION | changes))
-    with store.transaction() as session:
-        return outbox.hand_over(session, lease=leases.LEASE, limit=1_000)[-1]
+@pytest.fixture
+def asked(nothing_else_is_due):
+    """Ask for work and have it handed over."""
+
+    def ask(job, **arguments):
+        with store.transaction() as session:
+            outbox.add(session, job, **arguments)
+        with store.transaction() as session:
+            (handed,) = outbox.hand_over(session, lease=leases.LEASE, limit=2)
+        return handed
+
+    return ask
 
 
 def item(id):
@@ -92,8 +99,8 @@ def item(id):
         return session.get(OutboxItem, id)
 
 
-def test_a_mail_is_written_once_however_often_the_bell_rings(wired):
-    handed = asked(wired)
+def test_a_mail_is_written_once_however_often_the_bell_rings(wired, asked):
+    handed = asked("mail", **INVITATION)
     for _ in range(3):
         actors.work(str(handed.id), handed.due_at.isoformat())
     (path,) = wired.mail_dir.glob(f"{handed.id}*")
@@ -103,14 +110,14 @@ def test_a_mail_is_written_once_however_often_the_bell_rings(wired):
     assert item(handed.id).finished_at
 
 
-def test_test_mode_mail_goes_to_a_folder_of_its_own(wired):
-    handed = asked(wired, livemode=False)
+def test_test_mode_mail_goes_to_a_folder_of_its_own(wired, asked):
+    handed = asked("mail", **INVITATION | {"livemode": False})
     actors.work(str(handed.id), handed.due_at.isoformat())
     assert (wired.mail_dir / "test" / f"{handed.id}.eml").exists()
 
 
-def test_a_mail_that_fails_is_tried_again_later(wired):
-    handed = asked(wired, template="unknown")
+def test_a_mail_that_fails_is_tried_again_later(asked):
+    handed = asked("mail", **INVITATION | {"template": "unknown"})
     actors.work(str(handed.id), handed.due_at.isoformat())
     failed = item(handed.id)
     assert failed.finished_at is None
@@ -118,10 +125,7 @@ def test_a_mail_that_fails_is_tried_again_later(wired):
     assert failed.due_at > failed.created_at
 
 
-def test_a_job_nobody_knows_here_waits(wired):
-    with store.transaction() as session:
-        outbox.add(session, "brew", cups=2)
-    with store.transaction() as session:
-        handed = outbox.hand_over(session, lease=leases.LEASE, limit=1_000)[-1]
+def test_a_job_nobody_knows_here_waits(asked):
+    handed = asked("brew", cups=2)
     actors.work(str(handed.id), handed.due_at.isoformat())
     assert (item(handed.id).finished_at, item(handed.id).attempts) == (None, 0)

@@ -60,7 +60,7 @@ def apply(api: Api, job: str, cv: bytes | None = CV, **answers: Any) -> str:
 
 def asked(id: str) -> list[dict[str, Any]]:
     with store.transaction() as session:
-        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "screen"))
+        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "screen").order_by(OutboxItem.id))
         return [one.arguments for one in found if one.arguments["application_id"] == id]
 
 
