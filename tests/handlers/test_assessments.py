@@ -175,7 +175,9 @@ def test_parallel_drafts_never_exceed_the_plan(http: TestClient) -> None:
 MOVES = {("draft", "active"), ("active", "archived"), ("draft", "archived"), ("archived", "active")}
 
 
-@pytest.mark.parametrize(("status", "wanted"), itertools.product(("draft", "active", "archived"), repeat=2))
+@pytest.mark.parametrize(
+    ("status", "wanted"), list(itertools.product(("draft", "active", "archived"), repeat=2))
+)
 def test_an_assessment_moves_by_the_table(tenant: Tenant, status: str, wanted: str) -> None:
     slug = create(tenant.live)["slug"]
     if status != "draft":

@@ -12,7 +12,7 @@ STATUSES = ("draft", "active", "archived")
 ALLOWED = {("draft", "active"), ("active", "archived"), ("draft", "archived"), ("archived", "active")}
 
 
-@pytest.mark.parametrize(("status", "wanted"), itertools.product(STATUSES, repeat=2))
+@pytest.mark.parametrize(("status", "wanted"), list(itertools.product(STATUSES, repeat=2)))
 def test_the_moves_are_those_of_the_table(status: str, wanted: str) -> None:
     if status == wanted or (status, wanted) in ALLOWED:
         assert assessments.move(status, wanted) == wanted

@@ -62,7 +62,7 @@ def leased(ids):
             session.execute(
                 text("SELECT endpoint_id, count(*) FROM deliveries WHERE endpoint_id = ANY (:ids)"
                      " AND lease_until IS NOT NULL GROUP BY endpoint_id"), {"ids": ids},
-            ).tuples().all()
+            ).all()
         )  # fmt: skip
 
 
