@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, bindparam, func, select, text, update
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, and_, bindparam, func, select, text, update
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 
 from rules.caller import Caller
@@ -39,10 +39,17 @@ class Invitation(Base, Owned, Updated):
         Index("ix_invitations_owner_status", "organisation_id", "livemode", "status", "id", "updated_at"),
         Index("ix_invitations_owner_updated_at", "organisation_id", "livemode", "updated_at"),
         Index("ix_invitations_owner_email", "organisation_id", "livemode", "email_key", "id"),
-        Index("ix_invitations_owner_external_id", "organisation_id", "livemode", "external_id", "id"),
+        Index(
+            "ix_invitations_owner_external_id",
+            "organisation_id",
+            "livemode",
+            "external_id",
+            "id",
+            postgresql_where=text("external_id IS NOT NULL"),
+        ),
         Index("ix_invitations_assessment", "assessment_id", "id", "updated_at"),
         Index("ix_invitations_assessment_status", "assessment_id", "status", "id", "updated_at"),
-        Index("ix_invitations_tags", "tags", postgresql_using="gin"),
+        Index("ix_invitations_tags", "tags", postgresql_using="gin", postgresql_where=text("tags <> '{}'")),
         Index("ix_invitations_expiry", "expires_at", postgresql_where=text("status = 'pending'")),
     )
 
@@ -103,7 +110,8 @@ _LIST = pages.Listing(
         "status": Invitation.status == bindparam("status"),
         "email": Invitation.email_key == bindparam("email"),
         "external_id": Invitation.external_id == bindparam("external_id"),
-        "tag": Invitation.tags.contains(bindparam("tag")),
+        # The second half only tells PostgreSQL that its index, which holds no row without tags, will do.
+        "tag": and_(Invitation.tags.contains(bindparam("tag")), Invitation.tags != text("'{}'")),
         "updated_after": Invitation.updated_at > bindparam("updated_after"),
     },
     skewed={"tag", "updated_after"},
