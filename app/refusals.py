@@ -5,14 +5,13 @@ from functools import cache
 from typing import Any
 
 import orjson
-import psycopg
 import redis
-import sqlalchemy.exc
 from connexion.exceptions import ProblemException
 from connexion.lifecycle import ConnexionRequest, ConnexionResponse
 from jinja2 import Environment, FileSystemLoader
 from starlette.exceptions import HTTPException
 
+import store
 from app import context
 from app.context import Answer
 from app.settings import ROOT
@@ -34,15 +33,7 @@ _BY_STATUS: dict[int, type[Refusal]] = {
     413: errors.BodyTooLarge,
     415: errors.UnsupportedMediaType,
 }
-_OUTAGES = (
-    sqlalchemy.exc.OperationalError,
-    sqlalchemy.exc.InterfaceError,
-    sqlalchemy.exc.TimeoutError,
-    psycopg.OperationalError,
-    psycopg.InterfaceError,
-    redis.ConnectionError,
-    redis.TimeoutError,
-)
+_OUTAGES = (*store.OUTAGES, redis.ConnectionError, redis.TimeoutError)
 
 
 def understand(fault: Exception) -> Refusal:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
 import psycopg
+import sqlalchemy.exc
 from sqlalchemy import Engine, ExceptionContext, PoolProxiedConnection, create_engine, event
 from sqlalchemy.orm import Session
 
@@ -33,6 +34,15 @@ class Writing:
     commit: Callable[[], None]
     info: dict[str, Any] = field(default_factory=dict)
 
+
+# What a statement raises when the database is away: SQLAlchemy's names for it, and psycopg's for prepared ones.
+OUTAGES = (
+    sqlalchemy.exc.OperationalError,
+    sqlalchemy.exc.InterfaceError,
+    sqlalchemy.exc.TimeoutError,
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+)
 
 Change = Session | Writing  # what a change is made with
 Means = Change | Reading  # what can be read with

@@ -8,12 +8,13 @@ from sqlalchemy.orm import Session
 
 from rules import retries
 from store import outbox
+from store.engine import Change
 from store.webhooks import WebhookEndpoint
 
 JOB = "probe"
 
 
-def ask(session: Session, endpoint_id: UUID, failing_since: datetime, *, made: int) -> None:
+def ask(session: Change, endpoint_id: UUID, failing_since: datetime, *, made: int) -> None:
     """Ask for the next probe after so many; the moment names the failure, so that a newer one has its own probes."""
     delay = retries.probe_after(made)
     if delay is not None:

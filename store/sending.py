@@ -1,19 +1,20 @@
 """Deliveries on their way: claimed by senders, settled with what came of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import orjson
-from sqlalchemy import select, text, update
+from sqlalchemy import bindparam, func, select, text, update
 from sqlalchemy.orm import Session
 
 from rules import retries
 from rules.clock import iso, now
 from rules.retries import Outcome
 from store import probes, webhooks
+from store.engine import Change
+from store.prepared import Prepared, rows
 from store.webhooks import Delivery, WebhookEndpoint
 
 GONE = 410
@@ -40,7 +41,8 @@ class Claimed:
 # An endpoint's share is what it may have under way less what it has, so that one endpoint with a long queue,
 # or one that does not answer, leaves room for all others. No more is locked than may be taken: others who claim
 # at the same moment skip what is locked.
-_CLAIM = text("""
+_CLAIM = Prepared(
+    text("""
     WITH due AS (
         SELECT delivery.id
         FROM webhook_endpoints AS endpoint
@@ -64,31 +66,30 @@ _CLAIM = text("""
     SET lease_until = :lease_until
     FROM due, webhook_endpoints AS endpoint
     WHERE delivery.id = due.id AND endpoint.id = delivery.endpoint_id
-    RETURNING delivery.id, endpoint.id, endpoint.url, delivery.payload, delivery.attempts,
+    RETURNING delivery.id, endpoint.id AS endpoint_id, endpoint.url, delivery.payload, delivery.attempts,
               endpoint.secret, endpoint.previous_secret, endpoint.previous_secret_until
-""")
+    """)
+)
 
 
 def claim(
-    session: Session, *, limit: int, share: int, busy: Mapping[UUID, int], failing: bool, lease: timedelta
+    means: Change, *, limit: int, share: int, busy: Mapping[UUID, int], failing: bool, lease: timedelta
 ) -> list[Claimed]:
     """Take deliveries that are due, of endpoints that are failing or of those that are not, fairly shared out."""
     if limit <= 0:
         return []
     moment = now()
-    rows = session.execute(
-        _CLAIM,
-        {
-            "moment": moment,
-            "lease_until": moment + lease,
-            "busy": list(busy),
-            "counts": list(busy.values()),
-            "share": share,
-            "limit": limit,
-            "failing": failing,
-        },
+    found = _CLAIM.all(
+        means,
+        moment=moment,
+        lease_until=moment + lease,
+        busy=list(busy),
+        counts=list(busy.values()),
+        share=share,
+        limit=limit,
+        failing=failing,
     )
-    return sorted((Claimed(*row) for row in rows), key=lambda one: one.id)
+    return sorted((Claimed(*row) for row in found), key=lambda one: one.id)
 
 
 @dataclass(frozen=True)
@@ -102,28 +103,60 @@ class Attempt:
     outcome: Outcome
 
 
-_SETTLE = text("""
-    UPDATE deliveries AS delivery
-    SET status = result.status, attempts = result.attempts, next_attempt_at = result.next_attempt_at,
-        lease_until = NULL, delivered_at = result.delivered_at,
-        response_status_code = result.response_status_code, response_time_ms = result.response_time_ms,
-        response_body = result.response_body, last_error = result.last_error
-    FROM json_to_recordset(CAST(:results AS json)) AS result (
-        id uuid, status text, attempts int, next_attempt_at timestamptz, delivered_at timestamptz,
-        response_status_code int, response_time_ms int, response_body text, last_error text
+_RECORDS = Prepared(
+    select(
+        WebhookEndpoint.id,
+        WebhookEndpoint.failing_since,
+        WebhookEndpoint.failure_count,
+        WebhookEndpoint.is_active,
+        WebhookEndpoint.disabled_reason,
+        WebhookEndpoint.last_triggered_at,
     )
-    WHERE delivery.id = result.id AND delivery.status = 'pending'
-    RETURNING delivery.endpoint_id, delivery.status
-""")
+    .where(WebhookEndpoint.id == func.any(bindparam("ids")))
+    .order_by(WebhookEndpoint.id)
+    .with_for_update(key_share=True)
+)
+# The endpoints' `updated_at` stays, for the customer changed nothing.
+_SETTLE = Prepared(
+    text("""
+    WITH settled AS (
+        UPDATE deliveries AS delivery
+        SET status = result.status, attempts = result.attempts, next_attempt_at = result.next_attempt_at,
+            lease_until = NULL, delivered_at = result.delivered_at,
+            response_status_code = result.response_status_code, response_time_ms = result.response_time_ms,
+            response_body = result.response_body, last_error = result.last_error
+        FROM jsonb_to_recordset(CAST(:results AS jsonb)) AS result (
+            id uuid, status text, attempts int, next_attempt_at timestamptz, delivered_at timestamptz,
+            response_status_code int, response_time_ms int, response_body text, last_error text
+        )
+        WHERE delivery.id = result.id AND delivery.status = 'pending'
+        RETURNING delivery.endpoint_id, delivery.status
+    ), done AS (
+        SELECT endpoint_id, count(*) AS count FROM settled WHERE status <> 'pending' GROUP BY endpoint_id
+    )
+    UPDATE webhook_endpoints AS endpoint
+    SET failing_since = record.failing_since, failure_count = record.failure_count,
+        is_active = record.is_active, disabled_reason = record.disabled_reason,
+        last_triggered_at = record.last_triggered_at,
+        pending_delivery_count = endpoint.pending_delivery_count - coalesce(done.count, 0)
+    FROM jsonb_to_recordset(CAST(:records AS jsonb)) AS record (
+        id uuid, failing_since timestamptz, failure_count int, is_active boolean, disabled_reason text,
+        last_triggered_at timestamptz
+    )
+    LEFT JOIN done ON done.endpoint_id = record.id
+    WHERE endpoint.id = record.id
+    """)
+)
 
 
-def settle(session: Session, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]:
+def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]:
     """Write what came of many attempts, in one statement; return the endpoints that this switched off, and why.
 
     A delivery that somebody else has settled meanwhile stays as it is.
     """
-    records = _records(session, {attempt.endpoint_id for attempt in attempts})
-    results: dict[UUID, dict[str, Any]] = {}
+    found = _RECORDS.all(means, ids=list({attempt.endpoint_id for attempt in attempts}))
+    records = {row.id: _Record(*row) for row in found}
+    results = {}
     disabled = []
     for attempt in sorted(attempts, key=lambda one: one.moment):
         record = records.get(attempt.endpoint_id)
@@ -136,14 +169,13 @@ def settle(session: Session, attempts: Sequence[Attempt]) -> list[tuple[UUID, st
         if record.add(attempt, verdict):
             disabled.append((attempt.endpoint_id, str(verdict.disabled_reason)))
             if attempt.outcome.status_code != GONE and record.failing_since:
-                probes.ask(session, attempt.endpoint_id, record.failing_since, made=0)
+                probes.ask(means, attempt.endpoint_id, record.failing_since, made=0)
     if results:
-        for endpoint_id, status in session.execute(
-            _SETTLE, {"results": orjson.dumps(list(results.values())).decode()}
-        ):
-            records[endpoint_id].settled += status != "pending"
-    for endpoint_id, record in records.items():
-        record.write(session, endpoint_id)
+        _SETTLE.run(
+            means,
+            results=rows(list(results.values())),
+            records=rows([asdict(one) for one in records.values()]),
+        )
     return disabled
 
 
@@ -151,12 +183,12 @@ def settle(session: Session, attempts: Sequence[Attempt]) -> list[tuple[UUID, st
 class _Record:
     """What an endpoint's attempts add up to."""
 
+    id: UUID
     failing_since: datetime | None
     failure_count: int
     is_active: bool
     disabled_reason: str | None
     last_triggered_at: datetime | None
-    settled: int = 0
 
     def add(self, attempt: Attempt, verdict: retries.Verdict) -> bool:
         """Add one attempt; say whether it switched the endpoint off."""
@@ -170,39 +202,6 @@ class _Record:
             return False
         self.is_active, self.disabled_reason = False, verdict.disabled_reason
         return True
-
-    def write(self, session: Session, endpoint_id: UUID) -> None:
-        """Keep it; `updated_at` stays, for the customer changed nothing."""
-        session.execute(
-            update(WebhookEndpoint)
-            .where(WebhookEndpoint.id == endpoint_id)
-            .values(
-                failing_since=self.failing_since,
-                failure_count=self.failure_count,
-                is_active=self.is_active,
-                disabled_reason=self.disabled_reason,
-                last_triggered_at=self.last_triggered_at,
-                pending_delivery_count=WebhookEndpoint.pending_delivery_count - self.settled,
-                updated_at=WebhookEndpoint.updated_at,
-            )
-        )
-
-
-def _records(session: Session, ids: set[UUID]) -> dict[UUID, _Record]:
-    rows = session.execute(
-        select(
-            WebhookEndpoint.id,
-            WebhookEndpoint.failing_since,
-            WebhookEndpoint.failure_count,
-            WebhookEndpoint.is_active,
-            WebhookEndpoint.disabled_reason,
-            WebhookEndpoint.last_triggered_at,
-        )
-        .where(WebhookEndpoint.id.in_(ids))
-        .order_by(WebhookEndpoint.id)
-        .with_for_update(key_share=True)
-    )
-    return {row[0]: _Record(*row[1:]) for row in rows}
 
 
 def _result(attempt: Attempt, verdict: retries.Verdict) -> dict[str, Any]:

@@ -16,8 +16,6 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
-import sqlalchemy.exc
-
 import store
 from gateways import webhooks
 from rules import signatures
@@ -28,8 +26,6 @@ from store.sending import Attempt, Claimed
 from workers import measures
 
 log = logging.getLogger("hiring.deliveries")
-
-OUTAGES = (sqlalchemy.exc.OperationalError, sqlalchemy.exc.InterfaceError, sqlalchemy.exc.TimeoutError)
 
 SLOTS = 256  # deliveries under way in this process
 SHARE, FAILING_SHARE = 32, 4  # of them for one endpoint, and for one that fails
@@ -126,9 +122,9 @@ class Sender:
         share = FAILING_SHARE if failing else SHARE
 
         def claim() -> list[Claimed]:
-            with store.transaction() as session:
+            with store.writing() as writing:
                 return sending.claim(
-                    session, limit=limit, share=share, busy=busy, failing=failing, lease=LEASE
+                    writing, limit=limit, share=share, busy=busy, failing=failing, lease=LEASE
                 )
 
         return await self._in_thread(claim) if limit > 0 else []
@@ -187,7 +183,7 @@ class Sender:
                         "A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id}
                     )
                 return
-            except OUTAGES as fault:
+            except store.OUTAGES as fault:
                 log.warning("Results of deliveries could not be written; trying again: %s", fault)
                 if self._stopping:
                     return  # they are sent again when their leases are over
@@ -219,5 +215,5 @@ class Sender:
 
 
 def _settle(batch: list[Attempt]) -> list[tuple[UUID, str]]:
-    with store.transaction() as session:
-        return sending.settle(session, batch)
+    with store.writing() as writing:
+        return sending.settle(writing, batch)

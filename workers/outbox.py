@@ -7,9 +7,6 @@ from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
-import psycopg
-import sqlalchemy.exc
-
 import store
 from store import bell, fanout, outbox
 from store.outbox import Handed
@@ -22,8 +19,6 @@ EVENTS, ITEMS = 200, 200  # in one transaction
 # What nobody has begun by then is handed over again: Redis was lost, or every worker is busy.
 HANDED_FOR = timedelta(minutes=1)
 REDIS_AWAY = timedelta(seconds=2)
-
-OUTAGES = (psycopg.Error, sqlalchemy.exc.DBAPIError, sqlalchemy.exc.TimeoutError)
 
 
 class Bells(Protocol):
@@ -61,7 +56,7 @@ class Relay:
                     while not self._stopping.is_set():
                         if not self.turn() and wait(POLL_SECONDS):
                             self._ring()  # it may have rung for a delivery that is due again
-            except OUTAGES as fault:
+            except store.OUTAGES as fault:
                 log.warning("The database cannot be reached; trying again: %s", fault)
                 self._stopping.wait(POLL_SECONDS)
             except Exception:  # a fault of ours must not end the relay of a process that seems to live
