@@ -63,7 +63,7 @@ def measure(quick: bool) -> list[Figure]:
     """Measure rates in alternating rounds, then the wait at a steady pace."""
     count = QUICK_EVENTS if quick else EVENTS
     python = environment("litestar")  # it has httpx
-    found: dict[str, list[float]] = {"bare": [], "one": [], "two": [], "idle": []}
+    found: dict[str, list[float]] = {"bare": [], "one": [], "two": [], "idle one": [], "idle two": []}
     with figures.place() as settings:
         for _ in range(2 if quick else 3):
             with receiving() as receiver:
@@ -71,18 +71,21 @@ def measure(quick: bool) -> list[Figure]:
                 bare = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
                 figures.pin(bare.pid, figures.SERVER)
                 found["bare"].append(float(bare.communicate()[0]))
-            found["one"].append(rate(settings, count, workers=1)[0])
-            two, idle = rate(settings, count, workers=2)
-            found["two"].append(two)
-            found["idle"].append(idle)
+            for workers in ("one", "two"):
+                delivered, idle = rate(settings, count, workers=1 if workers == "one" else 2)
+                found[workers].append(delivered)
+                found[f"idle {workers}"].append(idle)
         waits = steady(settings, 5 if quick else STEADY_SECONDS)
-    bare, one, two, idle = (statistics.median(found[name]) for name in ("bare", "one", "two", "idle"))
+    bare, one, two, idle_one, idle_two = (statistics.median(each) for each in found.values())
     cuts = statistics.quantiles(waits, n=100)
     return [
         figures.plain("deliveries: bare httpx loop", bare, "/s"),
         figures.plain("deliveries: one worker", one, "/s"),
         figures.plain("deliveries: two workers", two, "/s"),
-        figures.plain("deliveries: of the machine's time with two workers nothing used", idle * 100, "%"),
+        figures.plain("deliveries: of the machine's time with two workers nothing used", idle_two * 100, "%"),
+        figures.plain(
+            "deliveries: what two could be of one if they left nothing idle", 1 / (1 - idle_one), "x"
+        ),
         figures.at_least("deliveries: one worker as a multiple of the bare loop", one / bare, "x", 0.7),
         figures.at_least("deliveries: two workers as a multiple of one", two / one, "x", 1.6),
         figures.at_most("deliveries: commit to first attempt, p50", cuts[49], "ms", 50),
@@ -91,18 +94,19 @@ def measure(quick: bool) -> list[Figure]:
 
 
 def rate(settings: Settings, count: int, *, workers: int, endpoints: int = 20) -> tuple[float, float]:
-    """Commit events for some endpoints, start workers; return what they deliver in a second, and the idle share."""
+    """Start workers, commit events for some endpoints; return what is delivered in a second, and the idle share."""
     total = count // endpoints * endpoints
     with receiving() as receiver, ExitStack() as stack:
         caller = owner(receiver.port, endpoints)
-        with store.transaction() as session:
-            for _ in range(count // endpoints):
-                events.record(session, "assessment.started", caller, DATA)
         for number in range(workers):
             process = figures.start([sys.executable, "-c", WORK], settings)
             if number:  # the second has the other core, which it shares with the load
                 figures.pin(process.pid, figures.LOAD)
             stack.callback(figures.stop, process)
+        figures.wait_until(lambda: listening() == workers, seconds=60, what="The workers' start")
+        with store.transaction() as session:
+            for _ in range(count // endpoints):
+                events.record(session, "assessment.started", caller, DATA)
         while not (first := receiver.count()):
             time.sleep(0.005)
         began, (idle, whole) = time.monotonic(), figures.machine()
@@ -110,6 +114,13 @@ def rate(settings: Settings, count: int, *, workers: int, endpoints: int = 20) -
             time.sleep(0.01)
         took, (idle_after, whole_after) = time.monotonic() - began, figures.machine()
     return (last - first) / took, (idle_after - idle) / max(1, whole_after - whole)
+
+
+def listening() -> int:
+    """Count the workers that are ready: each listens for work last of all."""
+    with store.transaction() as session:
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'"
+        return int(session.execute(text(query)).scalar_one())
 
 
 def owner(port: int, endpoints: int) -> Caller:

@@ -126,6 +126,26 @@ def writing() -> Iterator[Writing]:
         _give_back(held, connection)  # the pool rolls back what is open
 
 
+@contextmanager
+def at_once() -> Iterator[Writing]:
+    """Take a connection on which one statement is the whole transaction, its locks gone before its answer is here.
+
+    Whoever shares an interpreter with busy threads waits for each answer: three of them would hold a lock for longer.
+    """
+    held = engine().raw_connection()
+    connection: psycopg.Connection[Any] = held.driver_connection  # type: ignore[assignment]
+    connection.autocommit = True
+    try:
+        means = Writing(connection, connection.commit)
+        yield means
+        if means.info:
+            raise RuntimeError("Events and outbox work need a transaction.")
+    finally:
+        if not connection.closed:
+            connection.autocommit = False
+        _give_back(held, connection)
+
+
 def _end(means: Change) -> None:
     from store import events  # noqa: PLC0415 - events needs the base, which needs nothing of this module
 

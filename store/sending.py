@@ -110,16 +110,23 @@ _RECORDS = Prepared(
         WebhookEndpoint.failure_count,
         WebhookEndpoint.is_active,
         WebhookEndpoint.disabled_reason,
-        WebhookEndpoint.last_triggered_at,
     )
     .where(WebhookEndpoint.id == func.any(bindparam("ids")))
     .order_by(WebhookEndpoint.id)
     .with_for_update(key_share=True)
 )
-# The endpoints' `updated_at` stays, for the customer changed nothing.
+# Whoever changes several endpoints locks them in one order, before anything else. Their `updated_at` stays, for the
+# customer changed nothing.
 _SETTLE = Prepared(
     text("""
-    WITH settled AS (
+    WITH record AS (
+        SELECT * FROM jsonb_to_recordset(CAST(:records AS jsonb)) AS record (
+            id uuid, failing_since timestamptz, failure_count int, is_active boolean, disabled_reason text,
+            last_triggered_at timestamptz
+        )
+    ), locked AS MATERIALIZED (
+        SELECT id FROM webhook_endpoints WHERE id IN (SELECT id FROM record) ORDER BY id FOR NO KEY UPDATE
+    ), settled AS (
         UPDATE deliveries AS delivery
         SET status = result.status, attempts = result.attempts, next_attempt_at = result.next_attempt_at,
             lease_until = NULL, delivered_at = result.delivered_at,
@@ -130,32 +137,32 @@ _SETTLE = Prepared(
             response_status_code int, response_time_ms int, response_body text, last_error text
         )
         WHERE delivery.id = result.id AND delivery.status = 'pending'
+          AND delivery.endpoint_id IN (SELECT id FROM locked)
         RETURNING delivery.endpoint_id, delivery.status
     ), done AS (
         SELECT endpoint_id, count(*) AS count FROM settled WHERE status <> 'pending' GROUP BY endpoint_id
     )
     UPDATE webhook_endpoints AS endpoint
     SET failing_since = record.failing_since, failure_count = record.failure_count,
-        is_active = record.is_active, disabled_reason = record.disabled_reason,
-        last_triggered_at = record.last_triggered_at,
+        is_active = coalesce(record.is_active, endpoint.is_active),
+        disabled_reason = coalesce(record.disabled_reason, endpoint.disabled_reason),
+        last_triggered_at = greatest(record.last_triggered_at, endpoint.last_triggered_at),
         pending_delivery_count = endpoint.pending_delivery_count - coalesce(done.count, 0)
-    FROM jsonb_to_recordset(CAST(:records AS jsonb)) AS record (
-        id uuid, failing_since timestamptz, failure_count int, is_active boolean, disabled_reason text,
-        last_triggered_at timestamptz
-    )
-    LEFT JOIN done ON done.endpoint_id = record.id
+    FROM record LEFT JOIN done ON done.endpoint_id = record.id
     WHERE endpoint.id = record.id
     """)
 )
 
 
 def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]:
-    """Write what came of many attempts, in one statement; return the endpoints that this switched off, and why.
+    """Write what came of many attempts; return the endpoints that this switched off, and why.
 
-    A delivery that somebody else has settled meanwhile stays as it is.
+    It is one statement where all of them succeeded. A delivery that somebody else has settled meanwhile stays as it is.
     """
-    found = _RECORDS.all(means, ids=list({attempt.endpoint_id for attempt in attempts}))
-    records = {row.id: _Record(*row) for row in found}
+    records: dict[UUID, _Record | None] = {one.endpoint_id: _Record(one.endpoint_id) for one in attempts}
+    if failed := {attempt.endpoint_id for attempt in attempts if not attempt.outcome.succeeded}:
+        found = {row.id: _Record(*row) for row in _RECORDS.all(means, ids=list(failed))}
+        records = {id: found.get(id) if id in failed else record for id, record in records.items()}
     results = {}
     disabled = []
     for attempt in sorted(attempts, key=lambda one: one.moment):
@@ -174,21 +181,21 @@ def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]
         _SETTLE.run(
             means,
             results=rows(list(results.values())),
-            records=rows([asdict(one) for one in records.values()]),
+            records=rows([asdict(one) for one in records.values() if one]),
         )
     return disabled
 
 
 @dataclass
 class _Record:
-    """What an endpoint's attempts add up to."""
+    """What an endpoint's attempts add up to; None where they leave as it is what success does not depend on."""
 
     id: UUID
-    failing_since: datetime | None
-    failure_count: int
-    is_active: bool
-    disabled_reason: str | None
-    last_triggered_at: datetime | None
+    failing_since: datetime | None = None
+    failure_count: int = 0
+    is_active: bool | None = None
+    disabled_reason: str | None = None
+    last_triggered_at: datetime | None = None
 
     def add(self, attempt: Attempt, verdict: retries.Verdict) -> bool:
         """Add one attempt; say whether it switched the endpoint off."""

@@ -27,13 +27,13 @@ from workers import measures
 
 log = logging.getLogger("hiring.deliveries")
 
-SLOTS = 256  # deliveries under way in this process
+SLOTS = 512  # deliveries under way in this process
 SHARE, FAILING_SHARE = 32, 4  # of them for one endpoint, and for one that fails
 FAILING_SLOTS = SLOTS // 2  # of them for all endpoints that fail: the others always have room
 CONNECTIONS = 16  # to one endpoint at once
 POLL_SECONDS = 1.0  # the net below the bell
 LEASE = timedelta(seconds=60)  # longer than an endpoint's share takes, timeouts included
-BATCH, GATHER_SECONDS = 200, 0.01  # results written at once, and how long one waits for company
+BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
 PATIENCE_SECONDS = 3.0  # for what is under way when the process stops
 
 Result = TypeVar("Result")
@@ -122,10 +122,8 @@ class Sender:
         share = FAILING_SHARE if failing else SHARE
 
         def claim() -> list[Claimed]:
-            with store.writing() as writing:
-                return sending.claim(
-                    writing, limit=limit, share=share, busy=busy, failing=failing, lease=LEASE
-                )
+            with store.at_once() as means:
+                return sending.claim(means, limit=limit, share=share, busy=busy, failing=failing, lease=LEASE)
 
         return await self._in_thread(claim) if limit > 0 else []
 
@@ -215,5 +213,6 @@ class Sender:
 
 
 def _settle(batch: list[Attempt]) -> list[tuple[UUID, str]]:
-    with store.writing() as writing:
-        return sending.settle(writing, batch)
+    change = store.at_once if all(one.outcome.succeeded for one in batch) else store.writing
+    with change() as means:
+        return sending.settle(means, batch)

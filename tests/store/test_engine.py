@@ -105,3 +105,28 @@ def test_a_statement_that_tells_the_use_saves_the_next_one(
     with store.reading() as reading:
         assessments.read(reading, caller, slug)
         assert organisations.invites_used(reading, caller) == 1
+
+
+# --- One statement at once
+
+
+def test_what_is_done_at_once_is_kept_before_the_block_ends(caller: Caller) -> None:
+    with store.at_once() as means:
+        organisations.take_invites(means, caller, 3)
+        assert standing(caller) == (3, 0)
+
+
+def test_what_is_told_or_asked_for_needs_a_transaction(caller: Caller) -> None:
+    with pytest.raises(RuntimeError, match="need a transaction"), store.at_once() as means:
+        change(means, caller)
+    assert standing(caller)[1] == 0
+
+
+def test_a_connection_that_broke_at_once_is_not_given_to_the_next(caller: Caller) -> None:
+    with pytest.raises(LOST), store.at_once() as means:
+        kill(_PID.first(means).pid)
+        organisations.take_invites(means, caller, 1)
+    for _ in range(3):
+        with store.transaction() as means:
+            change(means, caller)
+    assert standing(caller) == (9, 3)
