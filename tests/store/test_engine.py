@@ -123,9 +123,13 @@ def test_what_is_told_or_asked_for_needs_a_transaction(caller: Caller) -> None:
 
 
 def test_a_connection_that_broke_at_once_is_not_given_to_the_next(caller: Caller) -> None:
-    with pytest.raises(LOST), store.at_once() as means:
-        kill(_PID.first(means).pid)
-        organisations.take_invites(means, caller, 1)
+    def lose_it() -> None:
+        with store.at_once() as means:
+            kill(_PID.first(means).pid)
+            organisations.take_invites(means, caller, 1)
+
+    with pytest.raises(LOST):
+        lose_it()
     for _ in range(3):
         with store.transaction() as means:
             change(means, caller)
