@@ -8,7 +8,7 @@ docs/api-changelog.md above that version's says so: a line with **Breaking** and
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ CHANGELOG = ROOT / "docs" / "api-changelog.md"
 METHODS = ("get", "post", "put", "patch", "delete")
 
 Schema = Mapping[str, Any]
+Comparison = Callable[[Schema, Schema, str], Iterator[str]]
 # Bounds whose change narrows what is allowed: those that may not fall, those that may not rise.
 UPPER = ("maxLength", "maximum", "maxItems", "maxProperties")
 LOWER = ("minLength", "minimum", "minItems", "minProperties")
@@ -104,8 +105,7 @@ def narrowed(old: Schema, new: Schema, at: str) -> Iterator[str]:
             yield from narrowed(one, new["properties"][name], f"{at}/{name}")
         elif new.get("additionalProperties") is False:
             yield f"{at}/{name} is no longer taken"
-    if "items" in old and "items" in new:
-        yield from narrowed(old["items"], new["items"], f"{at}/*")
+    yield from _inside(old, new, at, narrowed)
 
 
 def _bounds(old: Schema, new: Schema, at: str) -> Iterator[str]:
@@ -136,8 +136,20 @@ def shrunk(old: Schema, new: Schema, at: str) -> Iterator[str]:
             yield from shrunk(one, new["properties"][name], f"{at}/{name}")
         else:
             yield f"{at}/{name} is gone"
-    if "items" in old and "items" in new:
-        yield from shrunk(old["items"], new["items"], f"{at}/*")
+    yield from _inside(old, new, at, shrunk)
+
+
+def _inside(old: Schema, new: Schema, at: str, compare: Comparison) -> Iterator[str]:
+    """Look into what is not a property of its own name; another number of alternatives is a break either way."""
+    for word in ("items", "additionalProperties"):
+        if isinstance(old.get(word), Mapping) and isinstance(new.get(word), Mapping):
+            yield from compare(old[word], new[word], f"{at}/*")
+    for word in ("allOf", "anyOf", "oneOf"):
+        was, now = old.get(word, ()), new.get(word, ())
+        if len(was) != len(now):
+            yield f"{at} has {len(now)} schemas in {word} instead of {len(was)}"
+        for number, (one, other) in enumerate(zip(was, now, strict=False)):
+            yield from compare(one, other, f"{at}/{word}/{number}")
 
 
 def _type(old: Schema, new: Schema, at: str) -> Iterator[str]:

@@ -50,6 +50,14 @@ REFUSED: dict[str, Callable[[dict[str, Any]], object]] = {
     "another type": lambda d: body(d, "create_case")["properties"]["points"].update(type="string"),
     "a narrower number": lambda d: body(d, "create_case")["properties"]["points"].update(maximum=10),
     "a new pattern": lambda d: body(d, "create_case")["properties"]["rubric"].update(pattern="^a"),
+    "an alternative that is gone": lambda d: body(d, "attach_cases")["oneOf"].pop(),
+    "an alternative that asks for more": lambda d: body(d, "attach_cases")["oneOf"][0]["required"].append("order"),
+    "a value in a map that is no longer taken": lambda d: body(d, "create_application")["properties"]["answers"][
+        "additionalProperties"
+    ]["anyOf"].pop(),
+    "a shorter value in a map": lambda d: body(d, "create_application")["properties"]["answers"][
+        "additionalProperties"
+    ]["anyOf"][0].update(maxLength=10),
     "no more null": lambda d: body(d, "create_case")["properties"]["time_limit_minutes"].update(nullable=False),
     "a status that is gone": lambda d: operation(d, "create_invitation")["responses"].pop("200"),
     "an answer's field that is gone": lambda d: answer(d, "get_case", "200")["properties"].pop("tags"),
