@@ -20,12 +20,11 @@ def application() -> Any:
     """Make the application from the environment: what each of several processes calls."""
     if parent_process() is not None:
         children.die_with_parent()
-    # What is loaded here stays: to look for garbage in it takes a third of the start, and later a pause in requests.
-    gc.disable()
+    gc.disable()  # as `hiring web` did already where it serves by itself
     from app.main import create_app  # only the process that serves loads the whole of it
 
     made = create_app(environment.read())
-    gc.freeze()
+    gc.freeze()  # to look for garbage in what stays would be a pause in requests
     gc.enable()
     return made
 
@@ -88,6 +87,7 @@ def serve(
             metrics.serve(settings, "web", folder=folder)
         configured = config("app.web:application", processes=processes)
         if processes > 1:
+            gc.enable()  # the application is in the processes below
             Multiprocess(configured, sockets=[listener]).run()
         else:
             uvicorn.Server(configured).run(sockets=[listener])
