@@ -58,8 +58,10 @@ def _weigh(content: bytes) -> None:
 
 def _read(document: Document) -> Text:
     found = Text()
-    furniture: list[_Header | _Footer] = [document.sections[0].header, document.sections[0].footer]
-    for part in (furniture[0], document, furniture[1]):
+    sections = list(document.sections)[:1]  # none where the body says nothing of its pages
+    headers: list[_Header | _Footer] = [section.header for section in sections]
+    footers: list[_Header | _Footer] = [section.footer for section in sections]
+    for part in (*headers, document, *footers):
         for line in _lines(part.iter_inner_content(), 0):
             found.lines.append(line)
             if len(found.lines) > MAX_LINES:

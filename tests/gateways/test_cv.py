@@ -1,5 +1,8 @@
 """What is read in CVs of many layouts, languages and formats."""
 
+import io
+
+import docx
 import pytest
 
 from gateways import cv
@@ -98,6 +101,15 @@ def test_a_file_is_what_its_content_says(content, kind):
         parsed = cv.parse(content, "cv.pdf")
         assert parsed.kind is None
         assert parsed.error.endswith(".")
+
+
+def test_a_word_document_that_says_nothing_of_its_pages_is_read_like_any_other():
+    document, content = docx.Document(), io.BytesIO()
+    document.add_paragraph("Ada Lovelace")
+    document.element.body.remove(document.element.body.sectPr)
+    document.save(content)
+    parsed = cv.parse(content.getvalue(), "cv.docx", today=TODAY)
+    assert (parsed.kind, parsed.error, parsed.text.strip()) == ("docx", None, "Ada Lovelace")
 
 
 def test_every_kind_has_a_media_type():
