@@ -156,7 +156,7 @@ def replay_deliveries(session: Session, caller: Caller, id: UUID, body: Body) ->
     count = deliveries.replay(
         session,
         endpoint,
-        since=body["since"],
+        since=body.get("since"),
         until=body.get("until"),
         types=body.get("types"),
         only_failed=body["only_failed"],

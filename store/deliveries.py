@@ -69,7 +69,8 @@ _REPLAY = text("""
         FROM (
             SELECT id, row_number() OVER (ORDER BY id) AS place
             FROM deliveries
-            WHERE endpoint_id = :endpoint AND created_at >= :since AND created_at < :until
+            WHERE endpoint_id = :endpoint AND created_at < :until
+              AND (CAST(:since AS timestamptz) IS NULL OR created_at >= CAST(:since AS timestamptz))
               AND (CAST(:types AS text[]) IS NULL OR event_type = ANY (CAST(:types AS text[])))
               AND (status = 'failed' OR (status = 'delivered' AND NOT :only_failed))
         ) AS before
@@ -84,7 +85,7 @@ def replay(
     session: Session,
     endpoint: WebhookEndpoint,
     *,
-    since: datetime,
+    since: datetime | None,
     until: datetime | None,
     types: Sequence[str] | None,
     only_failed: bool,

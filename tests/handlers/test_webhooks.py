@@ -296,6 +296,20 @@ def test_a_delivery_is_retried_by_hand_and_a_span_of_time_replayed(
     }
 
 
+@pytest.mark.usefixtures("worker")
+def test_a_replay_that_names_no_beginning_sends_all_that_is_kept(tenant: Tenant, receiver: Receiver) -> None:
+    made = verified(tenant.live, receiver)
+    slug = tenant.live.assessment()["slug"]
+    sent = [tenant.live.invitation(slug) for _ in range(2)]
+    forms: list[dict[str, Any]] = [{"json": {}}, {}, {"data": {"only_failed": "false"}}]
+    for options in forms:
+        until(tenant.live, made["id"], lambda rows: [row["status"] for row in rows] == ["delivered"] * 2)
+        receiver.clear()
+        answer = tenant.live.post(f"/webhooks/{made['id']}/replay/", **options)
+        assert answer.json() == {"replayed": len(sent)}
+        assert len(receiver.wait_for(2)) == 2
+
+
 def test_events_are_listed_in_order_and_from_where_one_stopped(tenant: Tenant) -> None:
     slug = tenant.live.assessment()["slug"]
     for _ in range(3):
