@@ -13,11 +13,13 @@ from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
 from app.formats import CHECKS
+from rules.errors import BodyTooLarge
 
 JSON, FORM, MULTIPART = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
 MEBIBYTE = 1 << 20
-# What a body may weigh; a multipart body has its file (10 MiB) and a little around it.
-LARGEST = {JSON: MEBIBYTE, FORM: MEBIBYTE, MULTIPART: 10 * MEBIBYTE + 64 * 1024}
+LARGEST_FILE = 10 * MEBIBYTE
+# What a body may weigh; a multipart body has its file and a little around it.
+LARGEST = {JSON: MEBIBYTE, FORM: MEBIBYTE, MULTIPART: LARGEST_FILE + 64 * 1024}
 DEEPEST = 64
 MOST_PARTS = 1000
 REPLACED = "\ufffd"
@@ -113,18 +115,25 @@ def read_form(body: bytes, _options: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def read_multipart(body: bytes, options: dict[str, str]) -> list[tuple[str, str | Upload]]:
-    """Read a multipart body's texts and files."""
+    """Read a multipart body's texts and files; BodyTooLarge where a file, or the rest, weighs more than it may."""
     if not options.get("boundary"):
         raise Unreadable("The multipart body names no boundary in its Content-Type.")
-    parser = FormDataParser(max_form_memory_size=MEBIBYTE, max_form_parts=MOST_PARTS, silent=False)
+    # Werkzeug refuses large texts and many parts alike; the sizes are looked at below.
+    parser = FormDataParser(max_form_memory_size=None, max_form_parts=MOST_PARTS, silent=False)
     try:
         _, form, files = parser.parse(io.BytesIO(body), MULTIPART, len(body), options)
     except Exception:  # werkzeug answers a malformed body with several kinds of exception
-        raise Unreadable("The multipart body is malformed or has too many or too large parts.") from None
+        raise Unreadable("The multipart body is malformed or has too many parts.") from None
     uploads = [
         (name or "", Upload(file.filename or "", file.read(), file.content_type or ""))
         for name, file in files.items(multi=True)
     ]
+    if any(len(upload.content) > LARGEST_FILE for _, upload in uploads):
+        raise BodyTooLarge(limit_bytes=LARGEST_FILE)
+    if any(len(text.encode()) > MEBIBYTE for _, text in form.items(multi=True)) or (
+        not uploads and len(body) > MEBIBYTE
+    ):
+        raise BodyTooLarge(limit_bytes=MEBIBYTE)
     texts = _texts(form.items(multi=True))
     # Werkzeug puts U+FFFD where a part is not UTF-8; one that was sent stands in the body.
     if REPLACED.encode() not in body and any(REPLACED in text for _, text in texts):

@@ -234,8 +234,6 @@ def _is_blank(file: Any) -> bool:
 
 def _fault(file: Any) -> str | None:
     """Say what is wrong with a file, by its content."""
-    if len(file.content) > rules.LARGEST_FILE:
-        return "The file is larger than 10 MiB."
     return None if cv.sniff(file.content) else cv.why_not(file.content)
 
 

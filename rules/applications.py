@@ -24,8 +24,6 @@ MOVES = {
 # What a second time answers as the first did, without doing it again.
 REPEATED = {"reject": "rejected", "hold": "on_hold"}
 
-MEBIBYTE = 1 << 20
-LARGEST_FILE = 10 * MEBIBYTE
 LONGEST_NAME = 255  # of a file
 LONGEST_PERSON, LONGEST_PHONE = 200, 40
 

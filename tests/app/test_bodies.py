@@ -164,6 +164,20 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(
             assert len(answer.messages) == 2
 
 
+def test_a_multipart_body_without_a_file_weighs_no_more_than_a_form(client: Api) -> None:
+    for fields in (
+        {"title": "x" * (bodies.MEBIBYTE + 1)},
+        dict.fromkeys("abc", "x" * (bodies.MEBIBYTE // 2)),
+    ):
+        parts = [(name, (None, text)) for name, text in fields.items()]
+        answer = client.post("/api/v1/public/assessments/create/", files=parts)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (413, "BODY_TOO_LARGE")
+        assert error["details"]["limit_bytes"] == bodies.MEBIBYTE
+    many = [(f"f{number}", (None, "x")) for number in range(bodies.MOST_PARTS + 1)]
+    assert "too many" in faults(client.post("/api/v1/public/assessments/create/", files=many))[""]
+
+
 def test_no_more_is_read_of_a_body_than_it_may_weigh(http: TestClient, client: Api) -> None:
     for kind, largest in (
         (bodies.JSON, bodies.MEBIBYTE),
