@@ -93,8 +93,7 @@ def apply(
         job = _named(session, caller, job_names)
         rules.check_open(job.status, job.expires_at, now())
         before = applications.live(session, job, person["email"]) if person["email"] else None
-        if before is not None:
-            return _shown(session, before), False
+        again = None if before is None else _shown(session, before)
         asked = [one.as_rules_see_it() for one in fields.all_of(session, job)]
     wrong = {name: _fault(file) for name, file in sent.items()}
     answers = rules.check(
@@ -104,6 +103,8 @@ def apply(
         cv_required=job.cv_required,
         faults=rules.person_faults(person),
     )
+    if again is not None:  # only now: what is refused for others says nothing of who has applied
+        return again, False
     kept = [_keep(caller, name, file) for name, file in sent.items()]
     made = None
     try:

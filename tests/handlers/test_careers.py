@@ -137,6 +137,30 @@ def test_a_multipart_application_brings_files_and_answers(world: Api, tenant: Te
     assert [one["kind"] for one in whole["attachments"]] == ["cv"]
 
 
+@pytest.mark.parametrize("answers", [{"years": "many"}, {}, {"years": 3, "unknown": 1}])
+def test_a_refusal_says_nothing_of_who_has_applied(
+    world: Api, tenant: Tenant, answers: dict[str, Any]
+) -> None:
+    job = tenant.live.job(published=True)["slug"]
+    tenant.live.application(job, "ada@example.com")
+    tenant.live.patch(f"/jobs/{job}/update/", {"cv_required": True})
+    ask(tenant, job, "years", "number", is_required=True)
+    for post, path, named in (
+        (world.post, f"{jobs(tenant)}{job}/apply/", {}),
+        (tenant.live.post, "/applications/create/", {"job_slug": job}),
+    ):
+        known, unknown = (
+            faults(post(path, {"email": email, "full_name": "Ada", "answers": answers, **named}))
+            for email in ("ada@example.com", "new@example.com")
+        )
+        assert known == unknown
+        assert "/cv" in known
+    files = {"cv": ("cv.txt", TEXT)}
+    form = {"email": "ada@example.com", "full_name": "Ada", "answers.years": "3"}
+    assert world.post(f"{jobs(tenant)}{job}/apply/", data=form, files=files).status_code == 201
+    assert len(applications(tenant)) == 1
+
+
 def test_applying_many_times_at_once_makes_one_application(world: Api, tenant: Tenant) -> None:
     job = tenant.live.job(published=True)["slug"]
     body = {"email": "ada@example.com", "full_name": "Ada"}
