@@ -46,7 +46,7 @@ def check(answers: Mapping[str, Any], fields: Sequence[Field]) -> list[Row]:
     for field in asked:
         given = answers.get(field["key"])
         try:
-            if not is_empty(given):
+            if not _unanswered(given, field):
                 rows.append(_row(field, _TYPES[field["field_type"]](given, field)))
             elif field.get("is_required"):
                 raise _Fault("An answer is required.")
@@ -78,6 +78,12 @@ def is_empty(given: object) -> bool:
     if isinstance(given, str):
         return not given.strip()
     return given is None or (isinstance(given, list | tuple) and all(is_empty(part) for part in given))
+
+
+def _unanswered(given: object, field: Field) -> bool:
+    # Only where a list may be the answer is an empty one none.
+    is_list = isinstance(given, list | tuple)
+    return is_empty(given) and (not is_list or field["field_type"] == "multi_select")
 
 
 def decimal(given: object) -> Decimal | None:

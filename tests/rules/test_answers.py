@@ -110,10 +110,20 @@ def test_an_answer_of_another_kind_is_refused(kind, given, says):
 
 
 @pytest.mark.parametrize("kind", FIELD_TYPES)
-@pytest.mark.parametrize("nothing", [None, "", "  ", [], [""]])
+@pytest.mark.parametrize("nothing", [None, "", "  "])
 def test_nothing_is_no_answer(kind, nothing):
     assert check({"q": nothing}, [field(kind)]) == []
     assert faults({"q": nothing}, [field(kind, is_required=True)]) == {"/answers/q": "An answer is required."}
+
+
+@pytest.mark.parametrize("kind", FIELD_TYPES)
+@pytest.mark.parametrize("nothing", [[], [""]])
+def test_an_empty_list_is_no_answer_only_where_several_may_be_chosen(kind, nothing):
+    if kind == "multi_select":
+        assert check({"q": nothing}, [field(kind)]) == []
+        assert "required" in faults({"q": nothing}, [field(kind, is_required=True)])["/answers/q"]
+    else:
+        assert faults({"q": nothing}, [field(kind)]) == faults({"q": {}}, [field(kind)])
 
 
 def test_a_missing_answer_counts_only_where_it_is_required():
