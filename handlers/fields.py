@@ -50,6 +50,7 @@ def update_field(session: Session, caller: Caller, key: str, field_id: UUID, bod
     rules.check_rules(
         [rule.as_rules_see_it() for rule in knockouts.all_of(session, job)],
         [one.as_rules_see_it() for one in there],
+        changed=body,
     )
     return schemas.question(field)
 

@@ -13,6 +13,7 @@ MOST = 100  # questions of one job
 LONGEST_KEY = 80
 LAST_PLACE = 32767
 CHOICES = ("single_select", "multi_select")
+MEASURED = ("field_type", "options")  # what knockout rules hang on
 
 
 def check_room(asked: int) -> None:
@@ -32,13 +33,16 @@ def check_options(field_type: str, options: Sequence[Mapping[str, Any]]) -> None
         raise Invalid.at("/options", "Two options have the same value.")
 
 
-def check_rules(rules: Sequence[Mapping[str, Any]], fields: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a change of a question that its knockout rules would not fit."""
+def check_rules(
+    rules: Sequence[Mapping[str, Any]], fields: Sequence[Mapping[str, Any]], changed: Collection[str]
+) -> None:
+    """Refuse a change of a question that its knockout rules would not fit, at what was changed of it."""
     try:
         knockouts.check(rules, fields)
     except Invalid as fault:
         first = fault.details["fields"][0]["message"]
-        raise Invalid.at("/field_type", f"A knockout rule stands against this: {first}") from None
+        place = next((f"/{name}" for name in MEASURED if name in changed), "")
+        raise Invalid.at(place, f"A knockout rule stands against this: {first}") from None
 
 
 def ordered(options: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

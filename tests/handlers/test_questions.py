@@ -176,6 +176,17 @@ def test_a_question_keeps_to_its_rules(tenant: Tenant, job: str) -> None:
     assert listed(tenant.live, f"{job}/requirements")[0]["field"] == "jahre"
 
 
+def test_options_that_a_rule_needs_are_refused_in_their_place(tenant: Tenant, job: str) -> None:
+    field = ask(tenant.live, job, key="language", field_type="single_select", options=CHOICES)
+    rules = {"rules": [{"field_key": "language", "operator": "eq", "value": "de"}]}
+    assert tenant.live.put(f"{job}/knockout-rules/replace/", rules).status_code == 200
+    path = f"{job}/fields/{field['id']}/"
+    assert set(faults(tenant.live.patch(path, {"options": CHOICES[1:]}))) == {"/options"}
+    number = {"field_type": "number", "options": []}
+    assert tenant.live.patch(path, {"options": CHOICES[:1]}).status_code == 200
+    assert set(faults(tenant.live.patch(path, number))) == {"/field_type"}
+
+
 # --- Requirements
 
 
