@@ -35,8 +35,8 @@ class Delivery(Resource):
     delivered_at = Moment()
     response_status_code = fields.Integer(allow_none=True)
     response_time_ms = fields.Integer(allow_none=True)
-    response_body = fields.String(allow_none=True)
-    last_error = fields.String(allow_none=True)
+    response_body = fields.Function(lambda delivery: delivery.response_body or "")
+    last_error = fields.Function(lambda delivery: delivery.last_error or "")
     payload = fields.Raw()
 
 

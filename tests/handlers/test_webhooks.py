@@ -259,13 +259,25 @@ def test_an_invitation_is_delivered_and_listed(tenant: Tenant, receiver: Receive
     (one,) = until(tenant.live, made["id"], lambda rows: [row["status"] for row in rows] == ["delivered"])
     assert one["payload"] == envelope
     assert (one["event_id"], one["attempts"], one["response_status_code"]) == (request.id, 1, 200)
-    assert one["response_body"] == "ok"
+    assert (one["response_body"], one["last_error"]) == ("ok", "")
     assert tenant.live.get("/events/").json()["results"] == [envelope]
     assert deliveries(tenant.live, made["id"], status="failed") == []
     assert deliveries(tenant.live, made["id"], event_type="job.created") == []
     retry = f"/webhooks/{made['id']}/deliveries/{one['id']}/retry/"
     assert error(tenant.live.post(retry), 400)["code"] == "ALREADY_DELIVERED"
     assert tenant.test.get("/events/").json()["results"] == []
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_delivery_that_was_never_tried_has_neither_answer_nor_error(
+    tenant: Tenant, receiver: Receiver
+) -> None:
+    made = verified(tenant.live, receiver)
+    tenant.live.patch(f"/webhooks/{made['id']}/", {"is_active": False})
+    tenant.live.invitation(tenant.live.assessment()["slug"])
+    [one] = until(tenant.live, made["id"], lambda rows: len(rows) == 1)
+    assert (one["attempts"], one["response_status_code"]) == (0, None)
+    assert (one["response_body"], one["last_error"]) == ("", "")
 
 
 @pytest.mark.usefixtures("worker")

@@ -47,6 +47,8 @@ EXTRA = {
     "value": st.lists(st.integers(), min_size=1),
     "content": st.fixed_dictionaries({"title": st.text()}),
     "status": st.none() | st.text(),
+    "response_body": st.none() | st.text(),
+    "last_error": st.none() | st.text(),
     "assessment": st.none() | st.builds(lambda slug: SimpleNamespace(slug=slug), st.text()),
     "invitation": st.builds(lambda role: SimpleNamespace(role=role), st.text()),
 }
