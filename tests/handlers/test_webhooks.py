@@ -196,6 +196,13 @@ def test_only_a_verified_endpoint_is_switched_on(tenant: Tenant, receiver: Recei
     assert (moved["is_active"], moved["is_verified"]) == (False, False)
 
 
+def test_a_change_of_nothing_changes_nothing(tenant: Tenant, receiver: Receiver) -> None:
+    made = verified(tenant.live, receiver)
+    before = tenant.live.get(f"/webhooks/{made['id']}/").json()
+    answer = tenant.live.patch(f"/webhooks/{made['id']}/", {})
+    assert (answer.status_code, answer.json()) == (200, {k: v for k, v in before.items() if k != "meta"})
+
+
 def test_a_deleted_endpoint_is_gone(tenant: Tenant) -> None:
     id = register(tenant.live)["id"]
     assert tenant.live.delete(f"/webhooks/{id}/").status_code == 204
