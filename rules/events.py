@@ -10,6 +10,7 @@ from rules.clock import iso
 
 API_VERSION = "1.1.0"
 PING = "webhook.test"
+PING_SEQUENCE = 0  # below every recorded event's
 ALL = "*"
 
 EVENTS = {
@@ -77,9 +78,9 @@ def public_id(id: UUID) -> str:
 
 
 def envelope(
-    id: UUID, type: str, moment: datetime, *, livemode: bool, sequence: int | None, data: dict[str, Any]
+    id: UUID, type: str, moment: datetime, *, livemode: bool, sequence: int, data: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what is delivered and listed of one event; a ping has no place in the sequence (None)."""
+    """Return what is delivered and listed of one event; the first of a sequence is 1."""
     return {
         "id": public_id(id),
         "type": type,
@@ -94,4 +95,4 @@ def envelope(
 def ping(id: UUID, moment: datetime, *, livemode: bool) -> dict[str, Any]:
     """Return the envelope of a connectivity ping."""
     data = {"message": "This is a test of your webhook endpoint.", "test_id": str(id)}
-    return envelope(id, PING, moment, livemode=livemode, sequence=None, data=data)
+    return envelope(id, PING, moment, livemode=livemode, sequence=PING_SEQUENCE, data=data)
