@@ -114,6 +114,21 @@ def test_every_field_of_a_wrong_type_is_named_at_once(client: Api, operation: Do
     assert {f"/{place.split('/')[1]}" for place in found if place} >= {f"/{name}" for name in typed}
 
 
+@pytest.mark.parametrize(("at", "body", "pointer", "says"), [
+    ("applications/create", {"email": ""}, "/email", "Must be an email address."),
+    ("applications/create", {"email": "\n"}, "/email", "Must be an email address."),
+    ("applications/create", {"full_name": ""}, "/full_name", "Must not be empty."),
+    ("assessments/x/cases/attach", {"weight": "heavy"}, "/weight", "Must be a decimal number, such as 72.50."),
+    ("assessments/x/cases/attach", {"weight": -1}, "/weight", "Must be at least 0."),
+])  # fmt: skip
+def test_a_bad_value_is_named_once_with_what_tells_most(
+    tenant: Tenant, at: str, body: dict[str, Any], pointer: str, says: str
+) -> None:
+    found = tenant.live.post(f"/{at}/", body).json()["error"]["details"]["fields"]
+    assert [one["message"] for one in found if one["pointer"] == pointer] == [says]
+    assert len({one["pointer"] for one in found}) == len(found)
+
+
 @with_body
 def test_unknown_fields_are_refused_by_name_however_many(client: Api, operation: Documented) -> None:
     name = next(iter(body_schema(operation)["properties"]))
