@@ -51,11 +51,11 @@ def _install(here: Path, venv: Path, extras: str, stamp: str, lock: int) -> None
     started = time.monotonic()
     _say(f"Installing into {venv} (Python {sys.version.split()[0]}; about a minute) …")
     if not _usable(venv, here):
-        shutil.rmtree(venv, ignore_errors=True)
-        venv.mkdir()
-        (venv / "installing").touch()
-        _run([sys.executable, "-m", "venv", str(venv)], here, lock, started)
-    (venv / "installing").touch()
+        _clear(venv, here)
+        (venv / "installing").write_text(f"{here}\n")
+        # It takes no link, only what a link leads to.
+        _run([sys.executable, "-m", "venv", str(venv.resolve())], here, lock, started)
+    (venv / "installing").write_text(f"{here}\n")
     pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
     options = ["--progress-bar", "off", "--no-compile", "-c", "constraints.txt", "-e", f".[{extras}]"]
     _run([*pip, *options], here, lock, started)
@@ -79,6 +79,29 @@ def _usable(venv: Path, here: Path) -> bool:
     python = [str(venv / "bin" / "python"), "-c", ask]
     with contextlib.suppress(OSError):
         return subprocess.run(python, check=False, capture_output=True).returncode == 0
+    return False
+
+
+def _clear(venv: Path, here: Path) -> None:
+    """Leave an empty folder; where a link leads to something that is not ours to remove, say so and exit."""
+    if not venv.is_symlink():
+        shutil.rmtree(venv, ignore_errors=True)
+        venv.mkdir()
+    elif venv.is_dir() and (not any(venv.iterdir()) or _begun(venv, here)):
+        for one in venv.iterdir():
+            if one.is_dir() and not one.is_symlink():
+                shutil.rmtree(one)
+            else:
+                one.unlink()
+    else:
+        _say(f"{venv} is a link to {venv.readlink()}, which is no environment for {here}: remove the link.")
+        sys.exit(1)
+
+
+def _begun(venv: Path, here: Path) -> bool:
+    """Say whether it was from here that an install was begun and not finished: a link may lead to another's."""
+    with contextlib.suppress(OSError):
+        return (venv / "installing").read_text() == f"{here}\n"
     return False
 
 

@@ -104,6 +104,37 @@ def test_a_half_finished_install_is_made_anew(clone: Path) -> None:
     assert run(clone / "hiring", "x")[0] == "ran x\n"
 
 
+def test_a_linked_folder_is_used_and_made_anew_where_it_was_left_half_finished(
+    clone: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (clone / ".venv").symlink_to(elsewhere)
+    assert run(clone / "hiring", "x")[0] == "ran x\n"
+    assert (clone / ".venv").is_symlink()
+    assert run(clone / "hiring", "y") == ("ran y\n", "")
+    (elsewhere / "installing").write_text(f"{clone}\n")
+    (elsewhere / "bin" / "python").unlink()
+    assert run(clone / "hiring", "z")[0] == "ran z\n"
+    assert builds(clone) == 2
+
+
+def test_a_link_to_what_is_not_for_this_folder_is_named_and_left_alone(clone: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "installed-embedded").write_text("1 2 /another/folder\n")
+    (elsewhere / "installing").write_text("/another/folder\n")
+    for target in (elsewhere, tmp_path / "nowhere"):
+        (clone / ".venv").symlink_to(target)
+        with start(clone / "hiring", "x") as process:
+            out, err = process.communicate(timeout=120)
+        assert (process.returncode, out) == (1, "")
+        assert f".venv is a link to {target}" in err.splitlines()[-1]
+        assert "Traceback" not in err
+        (clone / ".venv").unlink()
+    assert {one.name for one in elsewhere.iterdir()} == {"installed-embedded", "installing"}
+
+
 def test_a_moved_folder_is_installed_anew(clone: Path) -> None:
     run(clone / "hiring", "x")
     moved = clone.rename(clone.with_name("moved"))
