@@ -34,7 +34,6 @@ def get_assessment(reading: Reading, caller: Caller, slug: str) -> Body:
 
 def create_assessment(session: Session, caller: Caller, body: Body) -> Body:
     """Make a draft, with its cases if any are named."""
-    rules.check_pool(pool_mode=body["pool_mode"], assignment_size=body.get("assignment_size"))
     _check_team(body)
     rules.check_plan(caller.plan, body)
     wanted = body.pop("cases")
@@ -59,7 +58,6 @@ def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -
             _check_room(session, caller)
     for name, value in body.items():
         setattr(assessment, name, value)
-    rules.check_pool(pool_mode=assessment.pool_mode, assignment_size=assessment.assignment_size)
     if wanted is not None:
         _replace(session, caller, assessment, wanted)
     session.flush()
@@ -109,7 +107,9 @@ def attach_cases(session: Session, caller: Caller, slug: str, body: Body) -> lis
 def replace_cases(session: Session, caller: Caller, slug: str, body: Body) -> list[Body]:
     """Make the given cases the full set."""
     assessment = assessments.get(session, caller, slug, for_update=True)
-    return [schemas.attached_case(row) for row in _replace(session, caller, assessment, body["cases"])]
+    return [
+        schemas.attached_case(row) for row in _replace(session, caller, assessment, body.get("cases", [body]))
+    ]
 
 
 def remove_case(session: Session, caller: Caller, slug: str, assessment_case_id: UUID) -> None:

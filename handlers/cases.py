@@ -32,20 +32,28 @@ def get_case(session: Session, caller: Caller, id: UUID) -> Body:
 
 def create_case(session: Session, caller: Caller, body: Body) -> Body:
     """Make a case that can be answered and graded."""
-    content = {"answer_number": None, "tolerance": None, "language": None, **body}
+    content = {"answer_number": None, "tolerance": None, "language": None, **_plain(body)}
     rules.check(content)
     return schemas.detail(cases.create(session, caller, content))
 
 
 def update_case(session: Session, caller: Caller, id: UUID, body: Body) -> Body:
     """Change a case; what it becomes must still be one."""
-    case = cases.get(session, caller, id, for_update=True)
+    case, body = cases.get(session, caller, id, for_update=True), _plain(body)
     content = {name: getattr(case, name) for name in rules.CHECKED}
     rules.check({**content, **body})
     for name, value in body.items():
         setattr(case, name, value)
     session.flush()
     return schemas.detail(case)
+
+
+def _plain(body: Body) -> Body:
+    """Write the tests' weights as they are kept: in JSON, which has no decimals."""
+    if "test_cases" not in body:
+        return body
+    tests = [test | {"weight": float(test.get("weight", 1))} for test in body["test_cases"]]
+    return body | {"test_cases": tests}
 
 
 def delete_case(session: Session, caller: Caller, id: UUID) -> None:

@@ -64,7 +64,7 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
     known = inviting.existing_among(
         session,
         assessment,
-        emails={(row.get("email") or "").strip().casefold() for row in rows},
+        emails={row["email"].strip().casefold() for row in rows if isinstance(row.get("email"), str)},
         external_ids={row["external_id"] for row in rows if row.get("external_id") is not None},
     )
     wanted, skipped = rules.sift(rows, known, emails.normal_or_none)

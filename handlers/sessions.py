@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session
 
 import gateways.sandbox
 import rules.sessions
+import schemas.results
 import schemas.sessions
 import store.events
+import store.results
 import store.sessions
 from rules.errors import Invalid, NotFound, Unavailable
 from store.sessions import Sitting
@@ -100,7 +102,8 @@ def submit_session(begin: Begin, token: str) -> Body:
     with begin() as session:
         sitting = store.sessions.hold(session, token, schemas.sessions.event)
         if sitting.session and sitting.status == "started":
-            store.sessions.finish(session, sitting.session, sitting.moment, schemas.sessions.event)
+            store.sessions.complete(session, sitting.session, sitting.moment, schemas.sessions.event)
+            store.results.grade_or_ask(session, sitting.session, schemas.results)
         if sitting.session and sitting.status == "completed":
             return {
                 "status": "completed",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rules import plans
-from rules.errors import AssessmentLimitReached, CasesLocked, Invalid, LimitReached
+from rules.errors import AssessmentLimitReached, CasesLocked, LimitReached
 from rules.moves import Move, take
 from rules.plans import Plan
 
@@ -42,12 +42,6 @@ def check_room(plan: Plan, used: int) -> None:
     """Refuse one assessment more than the plan has."""
     if plan.assessments is not None and used >= plan.assessments:
         raise AssessmentLimitReached(limit=plan.assessments, used=used)
-
-
-def check_pool(*, pool_mode: bool, assignment_size: int | None) -> None:
-    """Refuse a pool without the size of a draw."""
-    if pool_mode and assignment_size is None:
-        raise Invalid.at("/assignment_size", "Pool mode needs the number of cases that each candidate gets.")
 
 
 def check_unlocked(*, locked: bool) -> None:

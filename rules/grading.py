@@ -9,6 +9,7 @@ from typing import Any, Protocol
 Content = Mapping[str, Any]  # a case as it stood at the start: case_type, options, answer_number, …
 
 CENT = Decimal("0.01")
+KEPT = Decimal("0.000001")  # three thirds of a point come to a point
 NONE, ALL = Decimal(0), Decimal(1)
 
 
@@ -27,8 +28,8 @@ class Grade:
         return status_of(self.share, ALL) if self.answered else "skipped"
 
     def score(self, max_score: Decimal) -> Decimal | None:
-        """Turn the share into points with 2 digits, or None while it is pending."""
-        return None if self.share is None else cents(self.share * max_score)
+        """Turn the share into points, or None while it is pending."""
+        return None if self.share is None else (self.share * max_score).quantize(KEPT, ROUND_HALF_UP)
 
 
 PENDING = Grade(None)
@@ -81,12 +82,12 @@ def total(cases: Iterable[Marked], passing_score: int | Decimal) -> Result:
     """Add up a session: percentage over the maximum, 0.00 where nothing can be earned."""
     marked = list(cases)
     scores = [case.score for case in marked]
-    score = cents(sum((value for value in scores if value is not None), NONE))
-    max_score = cents(sum((case.max_score for case in marked), NONE))
+    score = sum((value for value in scores if value is not None), NONE)
+    max_score = sum((case.max_score for case in marked), NONE)
     percentage = cents(100 * score / max_score) if max_score else cents(NONE)
     # The rounded figure decides, so that what is shown and what is decided never contradict each other.
     passed = None if None in scores else percentage >= passing_score
-    return Result(score, max_score, percentage, passed)
+    return Result(cents(score), cents(max_score), percentage, passed)
 
 
 def fold(text: str) -> str:
@@ -161,5 +162,5 @@ def _decimal(value: object) -> Decimal | None:
 
 
 def cents(value: Decimal) -> Decimal:
-    """Round points to the 2 digits in which they are kept and shown."""
+    """Round points to the 2 digits in which they are shown."""
     return value.quantize(CENT, ROUND_HALF_UP)

@@ -21,6 +21,7 @@ MOVES = {
 }
 
 REMIND_EVERY = timedelta(hours=24)
+LONGEST_SHOWN = 254  # of what stood where an address should
 
 
 def check_active(status: str) -> None:
@@ -68,8 +69,8 @@ def sift(
     skipped: list[dict[str, Any]] = []
     for row in rows:
         given, reference = row.get("email"), row.get("external_id")
-        email = normal(given) if given and given.strip() else None
-        if not given or not given.strip():
+        email = normal(given) if isinstance(given, str) else None
+        if given is None or (isinstance(given, str) and not given.strip()):
             reason = "missing_email"
         elif email is None:
             reason = "invalid_email"
@@ -83,5 +84,6 @@ def sift(
                 {"email": email, "name": row["name"], "role": row["role"], "external_id": reference}
             )
             continue
-        skipped.append({"email": given, "reason": reason})
+        shown = given if given is None else str(given)[:LONGEST_SHOWN]
+        skipped.append({"email": shown, "reason": reason})
     return wanted, skipped

@@ -34,13 +34,13 @@ def status(stored: str, *, expires_at: datetime, deadline_at: datetime | None, m
 def require_startable(status: str) -> None:
     """Refuse to start what has expired; a sitting that is started or completed is merely shown again."""
     if status == "expired":
-        raise InvitationExpired
+        raise InvitationExpired(status=status)
 
 
 def refusal(status: str) -> Refusal:
     """Return what answers, runs and signals outside a running session are refused with, each state in its words."""
     if status == "expired":
-        return InvitationExpired()
+        return InvitationExpired(status=status)
     if status == "pending":
         return Invalid("The session has not been started yet.", status=status)
     return SessionClosed(status=status)
@@ -51,6 +51,22 @@ def time_allowed(time_limit_minutes: int | None, extra_time_percent: int) -> tim
     if time_limit_minutes is None:
         return None
     return timedelta(minutes=time_limit_minutes) * (100 + extra_time_percent) / 100
+
+
+def own_time(
+    time_limit_minutes: int | None,
+    extra_time_percent: int,
+    *,
+    began: datetime | None,
+    deadline: datetime | None,
+) -> tuple[int | None, timedelta | None]:
+    """Return the limit and the candidate's own time: of a session that began, what held when it did."""
+    if began is None:
+        return time_limit_minutes, time_allowed(time_limit_minutes, extra_time_percent)
+    if deadline is None:
+        return None, None
+    allowed = deadline - began
+    return round(allowed.total_seconds() * 100 / (100 + extra_time_percent) / 60), allowed
 
 
 def deadline(
@@ -88,7 +104,7 @@ class Question:
 
 def answer(question: Question, value: Any) -> Any:
     """Return an answer as it is kept, or None where it clears the case; refuse one of the wrong shape."""
-    if value is None or value in ("", []):
+    if value is None or value == "" or (value == [] and question.case_type == "mcq"):
         return None
     return SHAPES[question.case_type](question, value)
 

@@ -6,6 +6,8 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules.clock import iso
+from rules.grading import cents
+from schemas import sessions
 from schemas.fields import DecimalText, Moment, Show
 from schemas.showing import show
 
@@ -40,7 +42,7 @@ class _Violation(Schema):
 class _Case(Schema):
     case_order = fields.Integer()
     case_title = fields.Function(lambda case: case.content["title"])
-    score = DecimalText()
+    score = fields.Function(lambda case: None if case.score is None else f"{cents(case.score):f}")
     max_score = DecimalText()
     # Between submission and grading a case has no grade of its own yet.
     status = fields.Function(lambda case: case.status or "pending_review")
@@ -76,6 +78,9 @@ def detail(sitting: Any, cases: Sequence[Any], violations: Sequence[Any]) -> dic
         "violation_events": [_violation(one) for one in violations],
         "cases": [_case(one) for one in cases],
     }
+
+
+outcome_event = sessions.outcome_event
 
 
 def notice(sitting: Any, member: Any, organisation_name: str) -> dict[str, Any]:

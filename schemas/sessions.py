@@ -19,7 +19,7 @@ def show(sitting: Any, cases: Sequence[Any]) -> dict[str, Any]:
     invitation, session, status = sitting.invitation, sitting.session, sitting.status
     shown = {
         "status": status,
-        "assessment": _assessment(invitation.assessment, invitation.extra_time_percent),
+        "assessment": _assessment(invitation.assessment, invitation.extra_time_percent, session),
         "organisation": {"name": sitting.organisation_name},
         "candidate_name": invitation.name,
         "livemode": invitation.livemode,
@@ -32,13 +32,18 @@ def show(sitting: Any, cases: Sequence[Any]) -> dict[str, Any]:
     return shown | {"cases": [_case(case) for case in cases]} if status == "started" else shown
 
 
-def _assessment(assessment: Any, extra_time_percent: int) -> dict[str, Any]:
-    allowed = rules.sessions.time_allowed(assessment.time_limit_minutes, extra_time_percent)
+def _assessment(assessment: Any, extra_time_percent: int, session: Any | None) -> dict[str, Any]:
+    limit, allowed = rules.sessions.own_time(
+        assessment.time_limit_minutes,
+        extra_time_percent,
+        began=session and session.started_at,
+        deadline=session and session.deadline_at,
+    )
     drawn = (assessment.pool_mode and assessment.assignment_size) or assessment.case_count
     return {
         "title": assessment.title,
         "description": assessment.description,
-        "time_limit_minutes": assessment.time_limit_minutes,
+        "time_limit_minutes": limit,
         "extra_time_percent": extra_time_percent,
         "time_allowed_seconds": None if allowed is None else int(allowed.total_seconds()),
         "case_count": min(drawn, assessment.case_count),
@@ -138,13 +143,13 @@ def outcome_event(session: Any) -> dict[str, Any]:
 
 
 def violation_event(session: Any, violation: Any) -> dict[str, Any]:
-    """Return the data of candidate.violation; the case is left out where the signal belongs to none."""
-    data = event(session) | {
+    """Return the data of candidate.violation; the case is null where the signal belongs to none."""
+    return event(session) | {
         "violation_type": violation.violation_type,
+        "case_order": violation.case_order,
         "occurred_at": iso(violation.occurred_at),
         "violation_counts": dict(session.violation_counts),
     }
-    return data if violation.case_order is None else data | {"case_order": violation.case_order}
 
 
 def moment(moment: Any) -> str | None:

@@ -83,7 +83,7 @@ def page(
     """Load one page of the caller's own cases, newest first."""
     rows = own(caller)
     if updated_after is not None:
-        rows = rows.where(Case.updated_at > updated_after)
+        rows = rows.where(Case.updated_at > pages.past(updated_after))
     return pages.page(session, rows, Case.id, cursor=cursor, page_size=page_size)
 
 

@@ -63,7 +63,7 @@ def page(
     """Load one page of a job's questions in their order."""
     rows = select(ApplicationField).where(ApplicationField.job_id == job.id)
     if updated_after is not None:
-        rows = rows.where(ApplicationField.updated_at > updated_after)
+        rows = rows.where(ApplicationField.updated_at > pages.past(updated_after))
     return pages.page(
         session,
         rows,

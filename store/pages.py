@@ -133,6 +133,8 @@ class Listing:
     def page(self, means: Means, caller: Caller, *, cursor: str | None, page_size: int, **given: Any) -> Page:
         """Load one page of what meets every filter that is given (None: not given)."""
         values = {name: value for name, value in given.items() if value is not None}
+        if "updated_after" in values:
+            values["updated_after"] = past(values["updated_after"])
         backwards, after = decode(cursor, self.keys) if cursor is not None else (False, None)
         form = (tuple(values), after is not None, self.descending != backwards)
         statement = self.prepared.get(form)
@@ -175,6 +177,11 @@ class Listing:
     def _prepare(self, names: Sequence[str], after: bool, falling: bool) -> Prepared:  # noqa: FBT001
         statement = self.statement(names, after=after, falling=falling)
         return Prepared(statement, planned_by_values=not self.skewed.isdisjoint(names))
+
+
+def past(moment: datetime) -> datetime:
+    """Return the last moment that answers show as this one, by the millisecond: what is after it is shown as later."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000 + 999)
 
 
 def containing(text: str) -> str:

@@ -1,8 +1,8 @@
 """Results: sessions as their organisation sees them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from sqlalchemy import select
@@ -13,10 +13,18 @@ from rules import grading
 from rules.clock import now
 from rules.errors import NotFound
 from rules.pages import Page
-from store import events, pages
+from store import events, members, outbox, pages
 from store.assessments import Assessment
 from store.invitations import Invitation
-from store.sessions import CandidateSession, SessionCase, Violation
+from store.sessions import CandidateSession, SessionCase, Violation, cases
+
+
+class Telling(Protocol):
+    """How grades are told: in events, and in mails to an organisation's people."""
+
+    def outcome_event(self, sitting: Any, /) -> dict[str, Any]: ...  # noqa: D102
+    def notice(self, sitting: Any, member: Any, organisation_name: str, /) -> dict[str, Any]: ...  # noqa: D102
+
 
 Whole = tuple[CandidateSession, list[SessionCase], list[Violation]]
 
@@ -44,7 +52,7 @@ def page(
     if passed is not None:
         rows = rows.where(CandidateSession.passed.is_(passed))
     if updated_after is not None:
-        rows = rows.where(CandidateSession.updated_at > updated_after)
+        rows = rows.where(CandidateSession.updated_at > pages.past(updated_after))
     return pages.page(session, rows, CandidateSession.id, cursor=cursor, page_size=page_size)
 
 
@@ -61,12 +69,6 @@ def get(session: Session, invitation: Invitation, *, for_update: bool = False) -
     return sitting, cases(session, sitting), list(violations)
 
 
-def cases(session: Session, sitting: CandidateSession) -> list[SessionCase]:
-    """Load a session's cases in their order."""
-    found = select(SessionCase).where(SessionCase.session_id == sitting.id).order_by(SessionCase.case_order)
-    return list(session.scalars(found))
-
-
 def ungraded(session: Session, session_id: UUID, *, for_update: bool = False) -> Whole | None:
     """Load a completed session that has no grades yet; None where there is nothing to grade."""
     found = (
@@ -80,6 +82,32 @@ def ungraded(session: Session, session_id: UUID, *, for_update: bool = False) ->
     )
     sitting = session.scalars(found.with_for_update(of=CandidateSession) if for_update else found).first()
     return None if sitting is None else (sitting, cases(session, sitting), [])
+
+
+def grade_or_ask(session: Session, sitting: CandidateSession, tell: Telling) -> None:
+    """Grade a session that was just completed, or ask for it where a program has to run first."""
+    asked = cases(session, sitting)
+    if any(case.content["case_type"] == "coding" and case.answer for case in asked):
+        outbox.add(session, "grade", session_id=str(sitting.id))
+    else:
+        grade(session, sitting, asked, {}, tell)
+
+
+def grade(
+    session: Session,
+    sitting: CandidateSession,
+    asked: Sequence[SessionCase],
+    passed_tests: Mapping[int, Sequence[bool] | None],
+    tell: Telling,
+) -> None:
+    """Grade every case, add up, and tell; `passed_tests` are those of coding cases, by their order."""
+    for case in asked:
+        answer = case.answer[0] if case.answer else None
+        found = grading.grade(case.content, answer, passed_tests.get(case.case_order))
+        case.status, case.score = found.status, found.score(case.max_score)
+    settle(session, sitting, asked, tell.outcome_event)
+    name, to_notify = members.to_notify(session, sitting)
+    outbox.add_all(session, "mail", [tell.notice(sitting, member, name) for member in to_notify])
 
 
 def settle(

@@ -81,7 +81,7 @@ class SessionCase(Base, Identified, Updated):
     saved_at: Mapped[datetime | None]
     time_spent_seconds: Mapped[int] = mapped_column(default=0)
     status: Mapped[str | None]  # correct, partial, incorrect, skipped, pending_review
-    score: Mapped[Decimal | None] = mapped_column(Numeric(12, 2))
+    score: Mapped[Decimal | None] = mapped_column(Numeric(16, 6))  # a third of a point is one
     max_score: Mapped[Decimal] = mapped_column(Numeric(12, 2))
     comment: Mapped[str | None]
 
@@ -284,7 +284,13 @@ def due(session: Session, limit: int) -> list[CandidateSession]:
 
 
 def finish(session: Session, candidate_session: CandidateSession, moment: datetime, show: Show) -> None:
-    """Complete a locked session, at its deadline where that has passed; tell, and ask for the grades."""
+    """Complete a locked session and ask for the grades."""
+    complete(session, candidate_session, moment, show)
+    outbox.add(session, "grade", session_id=str(candidate_session.id))
+
+
+def complete(session: Session, candidate_session: CandidateSession, moment: datetime, show: Show) -> None:
+    """Complete a locked session, at its deadline where that has passed, and tell."""
     invitation = candidate_session.invitation
     move = take(rules.sessions.MOVES, "finish", invitation.status)
     deadline_at = candidate_session.deadline_at
@@ -293,7 +299,6 @@ def finish(session: Session, candidate_session: CandidateSession, moment: dateti
     invitation.completed_at = candidate_session.completed_at = ended_at
     candidate_session.time_spent_seconds = int((ended_at - candidate_session.started_at).total_seconds())
     events.record(session, str(move.event), candidate_session, show(candidate_session))
-    outbox.add(session, "grade", session_id=str(candidate_session.id))
 
 
 def moment(session: Session) -> datetime:

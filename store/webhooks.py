@@ -81,7 +81,7 @@ def listing(
     """Load one page of the caller's endpoints, newest first."""
     statement = visible(caller, WebhookEndpoint)
     if updated_after is not None:
-        statement = statement.where(WebhookEndpoint.updated_at > updated_after)
+        statement = statement.where(WebhookEndpoint.updated_at > pages.past(updated_after))
     return pages.page(session, statement, WebhookEndpoint.id, cursor=cursor, page_size=page_size)
 
 

@@ -165,13 +165,11 @@ def a_set(body: Body, request: Request) -> None:
 
 
 def a_pool(body: Body, request: Request) -> None:
-    """There are no squads yet; the cases exist; a draw has a size."""
+    """There are no squads yet; the cases exist."""
     if body.get("team_id") is not None:
         del body["team_id"]
     for place in body.get("cases", []):
         its_place(place, request)
-    if body.get("pool_mode"):
-        body["assignment_size"] = body.get("assignment_size") or 1
 
 
 def a_content(body: Body, request: Request) -> None:

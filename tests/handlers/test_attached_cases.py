@@ -148,6 +148,14 @@ def test_replacing_makes_the_full_set(tenant: Tenant, platform: list[str]) -> No
     assert ids(listed(tenant.live, slug)) == [b]
 
 
+def test_the_full_set_may_be_one_case_at_the_top_level(tenant: Tenant, platform: list[str]) -> None:
+    slug = tenant.live.assessment()["slug"]
+    attach(tenant.live, slug, *platform[:2])
+    answer = tenant.live.put(f"/assessments/{slug}/cases/replace/", {"case_id": platform[5], "weight": 2})
+    assert [(row["id"], row["weight"]) for row in answer.json()] == [(platform[5], 2.0)]
+    assert ids(listed(tenant.live, slug)) == [platform[5]]
+
+
 def test_one_case_is_removed(tenant: Tenant, platform: list[str]) -> None:
     slug, second = tenant.live.assessment()["slug"], tenant.live.assessment()["slug"]
     rows = attach(tenant.live, slug, *platform[:3]).json()

@@ -109,6 +109,16 @@ def test_only_what_is_sent_changes_and_what_it_becomes_must_be_a_case(tenant: Te
     refusal(change(tenant.live, str(uuid4()), points=1), 404, "NOT_FOUND")
 
 
+@pytest.mark.parametrize(("given", "shown"), [("0.5", 0.5), ("1000.00", 1000.0), (2, 2.0), (0.25, 0.25)])
+def test_a_tests_weight_may_be_a_number_or_a_decimal_string(tenant: Tenant, given: Any, shown: float) -> None:
+    test = {"input": "", "expected_output": "1", "weight": given}
+    body = {"title": "Sum", "case_type": "coding", "language": "python", "test_cases": [test]}
+    made = tenant.live.post("/cases/create/", body).json()
+    assert made["test_cases"][0]["weight"] == shown
+    changed = tenant.live.patch(f"/cases/{made['id']}/update/", {"test_cases": [test]}).json()
+    assert changed["test_cases"] == made["test_cases"]
+
+
 def test_a_deleted_case_is_gone_from_everywhere_but_what_has_it(tenant: Tenant) -> None:
     kept, gone = made(tenant.live, **TEXT), made(tenant.live, **TEXT)
     assert tenant.live.delete(f"/cases/{gone['id']}/").status_code == 204
@@ -163,6 +173,6 @@ def test_own_cases_come_newest_first_and_by_change(tenant: Tenant) -> None:
     assert [one["id"] for one in tenant.live.get("/cases/").json()["results"]] == [second["id"], first["id"]]
     changed = change(tenant.live, first["id"], points=1).json()
     found = tenant.live.get("/cases/", params={"updated_after": second["updated_at"]}).json()["results"]
-    assert changed["id"] in [one["id"] for one in found]
+    assert [one["id"] for one in found] == [changed["id"]]
     later = tenant.live.get("/cases/", params={"updated_after": "2100-01-01T00:00:00+05:30"}).json()
     assert later["results"] == []

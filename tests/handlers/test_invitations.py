@@ -175,6 +175,16 @@ def test_a_bulk_invite_skips_what_cannot_be_invited_and_says_why(tenant: Tenant)
     assert tenant.live.get(f"/assessments/{slug}/").json()["invitation_count"] == 2
 
 
+def test_whatever_stands_where_an_address_should_skips_its_row_alone(tenant: Tenant) -> None:
+    slug = tenant.live.assessment()["slug"]
+    bad = [5, True, ["x"], {"a": 1}, "x" * 2_000]
+    rows = [*({"email": one} for one in bad), {"email": address()}]
+    answer = tenant.live.post(f"/assessments/{slug}/invites/bulk/", {"candidates": rows})
+    assert answer.status_code == 201, answer.text
+    assert len(answer.json()["invited"]) == 1
+    assert [row["reason"] for row in answer.json()["skipped"]] == ["invalid_email"] * len(bad)
+
+
 def test_a_bulk_invite_takes_what_is_left_of_the_quota(tenant: Tenant) -> None:
     slug = tenant.live.assessment()["slug"]
     use_up(tenant, 998)

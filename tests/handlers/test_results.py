@@ -124,10 +124,6 @@ def session_of(token: str) -> str:
 def test_answers_of_every_kind_come_to_a_score(tenant: Tenant) -> None:
     slug = assessment(tenant, CHOICE, CHOICES, NUMBER, {**WORD, "weight": 2}, passing_score=70)
     taken = take(tenant, slug, "a", ["a", "c"], 3.145, " STRASSE ")
-    waiting = taken.result()
-    assert (waiting["passed"], {case["status"] for case in waiting["cases"]}) == (None, {"pending_review"})
-    assert taken.outcomes() == []
-    taken.grade()
     result = taken.result()
     assert [(case["status"], case["score"], case["max_score"]) for case in result["cases"]] == [
         ("correct", "10.00", "10.00"), ("incorrect", "0.00", "10.00"), ("correct", "10.00", "10.00"),
@@ -316,10 +312,16 @@ def test_a_score_is_kept_with_two_digits(tenant: Tenant) -> None:
     ]
 
 
+def test_a_result_is_there_when_the_session_is_handed_in(tenant: Tenant) -> None:
+    taken = take(tenant, assessment(tenant, CHOICE, ESSAY), "a", "An essay")
+    assert (taken.statuses(), taken.result()["score"]) == (["correct", "pending_review"], "10.00")
+    assert taken.review((2, 10)).status_code == 200
+    taken.grade()  # finds nothing to do
+    assert taken.outcomes() == [("candidate.passed", "100.00")]
+
+
 def test_what_is_settled_is_not_reviewed_again(tenant: Tenant) -> None:
     taken = take(tenant, assessment(tenant, ESSAY), "An essay")
-    assert "/cases/0/case_order" in faults(taken.review((1, 5)))  # nobody has graded it yet
-    taken.grade()
     assert taken.review((1, 10)).status_code == 200
     assert "/cases/0/case_order" in faults(taken.review((1, 0)))
     taken.grade()
@@ -339,8 +341,9 @@ def test_racing_reviews_settle_each_case_once_and_tell_once(tenant: Tenant) -> N
 
 
 def test_results_come_by_their_start_and_by_each_filter(tenant: Tenant) -> None:
-    slug = assessment(tenant, CHOICE)
-    failed, passed, ungraded = (take(tenant, slug, answer) for answer in ("b", "a", "a"))
+    slug = assessment(tenant, CHOICE, CODE, passing_score=50)
+    given = (["b", NOTHING], ["a", NOTHING], ["a", "print(3)"])  # a program has to run before it is graded
+    failed, passed, ungraded = (take(tenant, slug, *answers) for answers in given)
     running, _ = start(tenant, slug)
     tenant.live.invitation(slug)  # has no session
     for one in (failed, passed):
@@ -359,7 +362,7 @@ def test_results_come_by_their_start_and_by_each_filter(tenant: Tenant) -> None:
     assert found(updated_after="2100-01-01T00:00:00Z") == []
     shown = tenant.live.get(f"/assessments/{slug}/results/").json()["results"]
     assert [one["passed"] for one in shown] == [None, None, True, False]
-    assert [one["score_percentage"] for one in shown] == [None, None, "100.00", "0.00"]
+    assert [one["score_percentage"] for one in shown] == [None, None, "50.00", "0.00"]
     assert [one["status"] for one in shown] == ["started", *["completed"] * 3]
     page = tenant.live.get(f"/assessments/{slug}/results/?page_size=3").json()
     assert [one["invite_token"] for one in page["results"]] == found()[:3]

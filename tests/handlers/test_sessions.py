@@ -3,12 +3,14 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from sqlalchemy import update
 
 import gateways.sandbox
 import store
 from app.main import create_app
 from handlers.sessions import run_code
 from store import engine
+from store.assessments import Assessment
 from store.ids import new_id
 from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, invite
 
@@ -61,6 +63,22 @@ def test_a_pool_promises_the_number_of_cases_that_are_drawn(client):
     invited = invite(*EVERY_KIND, pool_mode=True, assignment_size=2)
     assert client.get(invited.url).json()["assessment"]["case_count"] == 2
     assert len(client.post(f"{invited.url}start/").json()["cases"]) == 2
+
+
+def test_a_pool_without_a_size_gives_everybody_all_cases(client):
+    invited = invite(*EVERY_KIND, pool_mode=True)
+    assert client.get(invited.url).json()["assessment"]["case_count"] == len(EVERY_KIND)
+    assert len(client.post(f"{invited.url}start/").json()["cases"]) == len(EVERY_KIND)
+
+
+def test_a_running_session_shows_the_time_it_began_with(client):
+    invited = started(client, CHOICE)
+    before = client.get(invited.url).json()
+    with store.transaction() as session:
+        mine = Assessment.id == invited.invitation().assessment_id
+        session.execute(update(Assessment).where(mine).values(time_limit_minutes=600))
+    assert client.get(invited.url).json()["assessment"] == before["assessment"]
+    assert before["assessment"]["time_allowed_seconds"] == before["assessment"]["time_limit_minutes"] * 60
 
 
 def test_starting_twice_answers_the_same_session(client):
@@ -287,7 +305,7 @@ def test_a_violation_is_recorded_and_told(client):
         }
         == one.data
     )
-    assert "case_order" not in two.data
+    assert two.data["case_order"] is None
     assert two.data["violation_counts"] == {"fullscreen": 1, "focus_loss": 1}
     assert invited.session().integrity_review_status == "needs_review"
 

@@ -54,11 +54,3 @@ def test_cases_stand_once_they_are_locked() -> None:
     assessments.check_unlocked(locked=False)
     with pytest.raises(CasesLocked):
         assessments.check_unlocked(locked=True)
-
-
-def test_a_pool_needs_the_size_of_its_draw() -> None:
-    assessments.check_pool(pool_mode=False, assignment_size=None)
-    assessments.check_pool(pool_mode=True, assignment_size=1)
-    with pytest.raises(Invalid) as refused:
-        assessments.check_pool(pool_mode=True, assignment_size=None)
-    assert refused.value.details["fields"][0]["pointer"] == "/assignment_size"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from rules import grading
 from rules.grading import Grade, Result, fold, grade, maximum, status_of, total
 
 D = Decimal
@@ -121,8 +122,23 @@ def test_outcomes_that_do_not_fit_the_tests_are_a_fault():
     ("share", "max_score", "score"),
     [(D(1) / 3, "10", "3.33"), (D(2) / 3, "10", "6.67"), (D("0.005"), "1", "0.01"), (D(1), "7.5", "7.50")],
 )
-def test_a_score_has_two_digits_halves_up(share, max_score, score):
-    assert str(Grade(share).score(D(max_score))) == score
+def test_a_score_is_shown_with_two_digits_halves_up(share, max_score, score):
+    assert str(grading.cents(Grade(share).score(D(max_score)))) == score
+
+
+@pytest.mark.parametrize(
+    ("shares", "points", "score", "percentage"),
+    [
+        ([2, 2, 2], 1, "2.00", "66.67"),
+        ([2], 1, "0.67", "66.67"),
+        ([1, 1, 1], 10, "10.00", "33.33"),
+        ([1, 2, 3], 1, "2.00", "66.67"),
+    ],
+)
+def test_thirds_of_points_add_up_exactly(shares, points, score, percentage):
+    cases = [Case(Grade(D(share) / 3).score(D(points)), D(points)) for share in shares]
+    result = grading.total(cases, 67)
+    assert (str(result.score), str(result.score_percentage), result.passed) == (score, percentage, False)
 
 
 def test_a_pending_grade_has_no_score():

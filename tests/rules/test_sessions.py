@@ -110,6 +110,8 @@ def test_an_answer_of_the_right_shape_is_kept(question, given, kept):
         (Question("text"), "a\ud800b"),
         (Question("text"), "é" * (32 * 1024 + 1)),
         (Question("coding"), ["print(1)"]),
+        (Question("numeric"), []),
+        (Question("text"), []),
     ],
 )
 def test_an_answer_of_the_wrong_shape_is_refused_where_it_stands(question, given):
@@ -119,9 +121,13 @@ def test_an_answer_of_the_wrong_shape_is_refused_where_it_stands(question, given
 
 
 @pytest.mark.parametrize("case_type", sessions.SHAPES)
-@pytest.mark.parametrize("nothing", [None, "", []])
+@pytest.mark.parametrize("nothing", [None, ""])
 def test_every_case_can_be_cleared(case_type, nothing):
     assert sessions.answer(Question(case_type), nothing) is None
+
+
+def test_no_option_clears_a_choice():
+    assert sessions.answer(Question("mcq"), []) is None
 
 
 def test_an_answer_may_be_as_large_as_the_limit():
