@@ -67,8 +67,6 @@ def _faults(
         yield "importance", "Must be must or should."
     if field_keys is not None and item["field"] and item["field"] not in field_keys:
         yield "field", "The job has no application field with this key."
-    if item["kind"] == "years" and item["min_years"] is None:
-        yield "min_years", "A requirement of years needs their number."
     if item["kind"] in {"skill", "tool", "title", "education", "custom"} and not (
         item["values"] or item["label"] or item["field"]
     ):

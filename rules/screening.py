@@ -115,13 +115,18 @@ def _timed(item: Mapping[str, Any], hits: list[Hit], sources: Sources) -> tuple[
 
 
 def _years(item: Mapping[str, Any], sources: Sources) -> tuple[Fraction, list[Hit]]:
-    """The years of the CV, or of the positions that name a value, or an answer in numbers: the most of them."""
+    """The years of the CV, or of the positions that name a value, or an answer in numbers: the most of them.
+
+    Without a number any time at all will do.
+    """
     hits = matching.years(item.get("values") or [], item.get("field"), sources)
-    bar = item.get("min_years") or 0
-    if not bar:
+    bar = item.get("min_years")
+    if bar == 0:
         return ALL, hits
     best = max(hits, key=lambda hit: hit.share, default=None)
-    return (min(ALL, best.share / bar), [best]) if best else (NONE, [])
+    if best is None:
+        return NONE, []
+    return (min(ALL, best.share / bar) if bar else ALL), [best]
 
 
 def _education(item: Mapping[str, Any], sources: Sources) -> tuple[Fraction, list[Hit]]:

@@ -16,8 +16,11 @@ def values(schema: dict[str, Any]) -> Strategy:
         return st.none() | values({name: one for name, one in schema.items() if name != "nullable"})
     if "enum" in schema:
         return st.sampled_from([one for one in schema["enum"] if one is not None])
-    kind = schema.get("type")
-    return KINDS[kind](schema) if kind else st.one_of([values(one) for one in schema["anyOf"]])
+    if "type" in schema:
+        return KINDS[schema["type"]](schema)
+    if "anyOf" in schema:
+        return st.one_of([values(one) for one in schema["anyOf"]])
+    return st.none() | st.booleans() | st.integers(-1000, 1000) | st.text(TEXT)
 
 
 def _string(schema: dict[str, Any]) -> Strategy:

@@ -101,8 +101,6 @@ def a_requirement(body: Body, request: Request) -> None:
             sort = one["field"] = SORTS[number % len(SORTS)]
         elif one.get("field"):
             one["field"] = a_number_question(request.path["key"])
-        if sort == "years" and one.get("min_years") is None:
-            one["min_years"] = 3
         said = (one.get("label", ""), one.get("key", ""), *one.get("values", []))
         if not any(text.strip() for text in said):
             one["label"] = "Python"

@@ -211,7 +211,7 @@ def test_requirements_are_replaced_as_a_whole_in_both_forms(tenant: Tenant, job:
 
 
 @pytest.mark.parametrize(("requirement", "pointer"), [
-    ({}, "kind"), ({"kind": "magic"}, "kind"), ({"kind": "skill"}, "values"), ({"kind": "years"}, "min_years"),
+    ({}, "kind"), ({"kind": "magic"}, "kind"), ({"kind": "skill"}, "values"),
     ({"kind": "must", "label": "X"}, "field"), ({"kind": "must", "field": "magic", "label": "X"}, "field"),
     ({"kind": "must", "field": "skill", "importance": "should", "label": "X"}, "importance"),
     ({"kind": "skill", "label": "X", "weight": -1}, "weight"),

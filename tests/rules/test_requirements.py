@@ -69,8 +69,6 @@ def test_keys_that_are_made_differ_and_keys_that_are_given_must():
         ({"kind": "should", "field": "magic", "label": "x"}, "field"),
         ({"kind": "must", "field": "skill", "importance": "should", "label": "x"}, "importance"),
         ({"kind": "skill", "importance": "perhaps", "label": "x"}, "importance"),
-        ({"kind": "years"}, "min_years"),
-        ({"kind": "must", "field": "years", "label": "x"}, "min_years"),
         ({"kind": "skill"}, "values"),
         ({"kind": "skill", "values": ["", " "]}, "values"),
         ({"kind": "custom", "field": "nowhere"}, "field"),
@@ -86,8 +84,8 @@ def test_saying_the_importance_twice_is_no_contradiction():
 
 
 def test_every_fault_is_listed_at_once():
-    assert faults({"kind": "years"}, {"kind": "skill", "label": "x"}, {"kind": "must", "field": "?"}) == [
-        "/requirements/0/min_years",
+    assert faults({"kind": "skill"}, {"kind": "skill", "label": "x"}, {"kind": "must", "field": "?"}) == [
+        "/requirements/0/values",
         "/requirements/2/field",
     ]
 

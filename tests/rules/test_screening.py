@@ -102,6 +102,8 @@ SHARES = [
     (must("years", min_years=10), "70"),
     (must("years", min_years=9), "77.78"),
     (must("years", min_years=0), "100"),
+    (must("years"), "100"),  # any time will do
+    (must("years", "Rust"), "0"),
     (must("years", "PostgreSQL", min_years=5), "80"),
     (must("years", "Lecturer", min_years=4), "25"),  # by title
     (must("years", "Rust", min_years=4), "0"),
