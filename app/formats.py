@@ -45,7 +45,8 @@ def decimal(value: str | float) -> Decimal:
             raise ValueError(value)
         return Decimal(value)
     number = Decimal(str(value))
-    return round(number, PLACES) if number.as_tuple().exponent < -PLACES else number  # type: ignore[operator]
+    rounded = round(number, PLACES)
+    return number if number == rounded else rounded
 
 
 def uri(text: str) -> str:

@@ -69,7 +69,7 @@ class _Operation:
         await self.next_app(scope, receive, send)
 
 
-class _Api(RoutedAPI):  # type: ignore[misc]
+class _Api(RoutedAPI):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.add_paths()
@@ -79,7 +79,7 @@ class _Api(RoutedAPI):  # type: ignore[misc]
         return _Operation(self.next_app, reads=operation.method.upper() == "GET", cap=cap)
 
 
-class Limits(RoutedMiddleware):  # type: ignore[misc]
+class Limits(RoutedMiddleware):
     """The station between security and validation."""
 
     api_cls = _Api

@@ -98,7 +98,7 @@ def serve(settings: Settings, name: str, *, folder: Path | None = None) -> None:
     registry = REGISTRY
     if FOLDER in os.environ:
         registry = CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        multiprocess.MultiProcessCollector(registry)
     registry.register(Waiting())
     try:
         server, _ = start_http_server(settings.metrics_port, settings.metrics_host, registry)

@@ -38,7 +38,7 @@ def documented(spec: dict[str, Any]) -> dict[str, tuple[str, str, dict[str, Any]
     }
 
 
-class TagResolver(Resolver):  # type: ignore[misc]
+class TagResolver(Resolver):
     """Tag and operationId name the handler: `jobs` and `publish_job` is `handlers.jobs.publish_job`."""
 
     def __init__(self, spec: dict[str, Any]) -> None:

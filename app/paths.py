@@ -96,14 +96,14 @@ class Tree:
     """The documents' paths by segment: a literal wins over a parameter."""
 
     def __init__(self) -> None:
-        self.root: dict[str, Any] = {}
+        self.root: dict[str | None, Any] = {}  # by segment; under None, the path that ends here
 
     def add(self, path: str, methods: Mapping[str, Any]) -> None:
         """Register one path of a document."""
         node = self.root
         for segment in path.strip("/").split("/"):
             node = node.setdefault("{}" if segment.startswith("{") else segment, {})
-        node.setdefault(None, (path, set()))[1].update(m.upper() for m in methods if m.upper() in METHODS)  # type: ignore[call-overload]
+        node.setdefault(None, (path, set()))[1].update(m.upper() for m in methods if m.upper() in METHODS)
 
     def of(self, scope: context.Scope) -> tuple[str, set[str]] | None:
         """Return a request's documented path and its methods; an encoded slash divides nothing."""
@@ -123,7 +123,7 @@ class Tree:
             if child is None:
                 return None
             node = child
-        found: tuple[str, set[str]] | None = node.get(None)  # type: ignore[call-overload]
+        found: tuple[str, set[str]] | None = node.get(None)
         return found
 
 

@@ -60,7 +60,7 @@ class Plan:
         return answer
 
 
-class FastPath(SpecMiddleware):  # type: ignore[misc]
+class FastPath(SpecMiddleware):
     """Serve what has a plan; pass on what has none."""
 
     def __init__(self, app: Any, *, threads: int) -> None:

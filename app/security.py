@@ -79,7 +79,7 @@ def identify(authorization: str | None, address: str, required: list[str]) -> Ca
     return Caller(row.organisation_id, row.livemode, row.plan, granted, row.id)
 
 
-class ScopedBearer(BearerSecurityHandler):  # type: ignore[misc]
+class ScopedBearer(BearerSecurityHandler):
     """Connexion's bearer handler, which drops the scopes that an operation's `security` names, with them kept."""
 
     def get_fn(self, security_scheme: dict[str, Any], required_scopes: list[str]) -> Any:

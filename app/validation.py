@@ -171,7 +171,7 @@ async def _nothing() -> dict[str, Any]:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-class _Api(RoutedAPI):  # type: ignore[misc]
+class _Api(RoutedAPI):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.add_paths()
@@ -180,7 +180,7 @@ class _Api(RoutedAPI):  # type: ignore[misc]
         return Station(self.next_app, operation)
 
 
-class Validation(RequestValidationMiddleware):  # type: ignore[misc]
+class Validation(RequestValidationMiddleware):
     """Connexion's request validation with compiled operations."""
 
     api_cls = _Api

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, LiteralString
+from typing import Any, LiteralString, cast
 
 import psycopg
 import sqlalchemy.exc
-from sqlalchemy import Engine, ExceptionContext, PoolProxiedConnection, create_engine, event
+from sqlalchemy import Engine, ExceptionContext, create_engine, event
 from sqlalchemy.orm import Session
 
 _engine: Engine | None = None
@@ -100,9 +100,13 @@ def _set(connection: psycopg.Connection[Any], command: LiteralString) -> None:
 
 def engine() -> Engine:
     """Return the pool, or raise RuntimeError before `configure`."""
-    if _engine is None:
+    return _ready(_engine)
+
+
+def _ready(pool: Engine | None) -> Engine:
+    if pool is None:
         raise RuntimeError("Call store.engine.configure(database_url) first.")
-    return _engine
+    return pool
 
 
 @contextmanager
@@ -116,14 +120,10 @@ def transaction() -> Iterator[Session]:
 @contextmanager
 def writing() -> Iterator[Writing]:
     """Open one transaction as `transaction` does, without a session."""
-    held = engine().raw_connection()
-    connection: psycopg.Connection[Any] = held.driver_connection  # type: ignore[assignment]
-    try:
+    with _taken(_engine) as connection:  # the pool rolls back what is open
         means = Writing(connection, connection.commit)
         yield means
         _end(means)
-    finally:
-        _give_back(held, connection)  # the pool rolls back what is open
 
 
 @contextmanager
@@ -132,18 +132,16 @@ def at_once() -> Iterator[Writing]:
 
     Whoever shares an interpreter with busy threads waits for each answer: three of them would hold a lock for longer.
     """
-    held = engine().raw_connection()
-    connection: psycopg.Connection[Any] = held.driver_connection  # type: ignore[assignment]
-    connection.autocommit = True
-    try:
-        means = Writing(connection, connection.commit)
-        yield means
-        if means.info:
-            raise RuntimeError("Events and outbox work need a transaction.")
-    finally:
-        if not connection.closed:
-            connection.autocommit = False
-        _give_back(held, connection)
+    with _taken(_engine) as connection:
+        connection.autocommit = True
+        try:
+            means = Writing(connection, connection.commit)
+            yield means
+            if means.info:
+                raise RuntimeError("Events and outbox work need a transaction.")
+        finally:
+            if not connection.closed:
+                connection.autocommit = False
 
 
 def _end(means: Change) -> None:
@@ -156,21 +154,22 @@ def _end(means: Change) -> None:
 @contextmanager
 def reading() -> Iterator[Reading]:
     """Take a connection for reading; PostgreSQL itself refuses to write on it."""
-    if _readers is None:
-        raise RuntimeError("Call store.engine.configure(database_url) first.")
-    held = _readers.raw_connection()
-    connection: psycopg.Connection[Any] = held.driver_connection  # type: ignore[assignment]
-    try:
+    with _taken(_readers) as connection:
         yield Reading(connection)
+
+
+@contextmanager
+def _taken(pool: Engine | None) -> Iterator[psycopg.Connection[Any]]:
+    """Take a pool's connection and give it back; when it is lost, the others are forgotten too."""
+    held = _ready(pool).raw_connection()
+    connection = cast("psycopg.Connection[Any]", held.driver_connection)
+    try:
+        yield connection
     finally:
-        _give_back(held, connection)
-
-
-def _give_back(held: PoolProxiedConnection, connection: psycopg.Connection[Any]) -> None:
-    broken = connection.closed
-    held.close()
-    if broken:
-        _forget_connections()
+        broken = connection.closed
+        held.close()
+        if broken:
+            _forget_connections()
 
 
 def _look_for_loss(fault: ExceptionContext) -> None:

@@ -100,7 +100,7 @@ def keep(session: Session, asked: Asked, holder: UUID, answer: Answer) -> None:
     session.execute(select(func.pg_advisory_xact_lock(asked.lock)))
     given = {"holder": None, "status": answer.status, "body": secrets.encrypt(answer.body.decode())}
     done = session.execute(update(IdempotentAnswer).where(*_held(asked, holder)).values(given))
-    if not done.rowcount:  # type: ignore[attr-defined]
+    if not done.rowcount:  # type: ignore[attr-defined]  # a change has it
         raise IdempotencyInProgress
 
 
@@ -167,4 +167,4 @@ def delete_answers(session: Session, limit: int) -> int:
     if newest is None:
         return 0
     done = session.execute(delete(IdempotentAnswer).where(IdempotentAnswer.created_at <= newest))
-    return int(done.rowcount)  # type: ignore[attr-defined]
+    return int(done.rowcount)  # type: ignore[attr-defined]  # a change has it

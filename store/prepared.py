@@ -18,7 +18,7 @@ from rules.caller import Caller
 from rules.clock import month
 from store.engine import Change, Means, Reading, Writing
 
-_DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
+_DIALECT = PGDialect_psycopg()
 
 
 class Prepared:
@@ -32,7 +32,7 @@ class Prepared:
     def __init__(self, statement: Executable, *, planned_by_values: bool = False) -> None:
         # PostgreSQL plans a prepared statement once for all values; where the best plan depends on them, each time.
         self.prepare = False if planned_by_values else None
-        compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
+        compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]  # every statement has it
         self.text = str(compiled)
         self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
         self.tells_use = "AS invites_used" in self.text
@@ -96,12 +96,12 @@ def _shape(names: list[str]) -> Callable[[Sequence[Any]], Any]:
     """Return what makes a row of its values: a named tuple, with one inside for each prefix."""
     plain = [name for name in names if "." not in name]
     prefixed = [name.split(".") for name in names[len(plain) :]]
-    whole = namedtuple("whole", [*plain, *dict.fromkeys(prefix for prefix, _ in prefixed)])  # type: ignore[misc]
+    whole = namedtuple("whole", [*plain, *dict.fromkeys(prefix for prefix, _ in prefixed)])  # type: ignore[misc]  # names of a query
     if not prefixed:
         return whole._make
     parts, start = [], len(plain)
     for prefix, group in itertools.groupby(prefixed, lambda pair: pair[0]):
-        inner = namedtuple(prefix, [name for _, name in group])  # type: ignore[misc]
+        inner = namedtuple(prefix, [name for _, name in group])  # type: ignore[misc]  # the same
         parts.append((inner._make, start, start + len(inner._fields)))
         start += len(inner._fields)
     first = len(plain)

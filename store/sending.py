@@ -148,7 +148,7 @@ _SETTLE = Prepared(
         disabled_reason = coalesce(record.disabled_reason, endpoint.disabled_reason),
         last_triggered_at = greatest(record.last_triggered_at, endpoint.last_triggered_at),
         pending_delivery_count = endpoint.pending_delivery_count - coalesce(done.count, 0)
-    FROM record LEFT JOIN done ON done.endpoint_id = record.id
+    FROM record JOIN locked ON locked.id = record.id LEFT JOIN done ON done.endpoint_id = record.id
     WHERE endpoint.id = record.id
     """)
 )
@@ -159,10 +159,10 @@ def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]
 
     It is one statement where all of them succeeded. A delivery that somebody else has settled meanwhile stays as it is.
     """
-    records: dict[UUID, _Record | None] = {one.endpoint_id: _Record(one.endpoint_id) for one in attempts}
-    if failed := {attempt.endpoint_id for attempt in attempts if not attempt.outcome.succeeded}:
-        found = {row.id: _Record(*row) for row in _RECORDS.all(means, ids=list(failed))}
-        records = {id: found.get(id) if id in failed else record for id, record in records.items()}
+    records = {attempt.endpoint_id: _Record(attempt.endpoint_id) for attempt in attempts}
+    if not all(attempt.outcome.succeeded for attempt in attempts):
+        # All of them, in their order: whoever held some and waited for others could wait in a circle.
+        records = {row.id: _Record(*row) for row in _RECORDS.all(means, ids=list(records))}
     results = {}
     disabled = []
     for attempt in sorted(attempts, key=lambda one: one.moment):
@@ -181,7 +181,7 @@ def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]
         _SETTLE.run(
             means,
             results=rows(list(results.values())),
-            records=rows([asdict(one) for one in records.values() if one]),
+            records=rows([asdict(one) for one in records.values()]),
         )
     return disabled
 

@@ -15,7 +15,7 @@ def make(redis_url: str) -> RedisBroker:
     client = redis.Redis.from_url(
         redis_url, socket_connect_timeout=2, socket_timeout=10, retry=Retry(NoBackoff(), 1)
     )
-    return RedisBroker(  # type: ignore[no-untyped-call]
+    return RedisBroker(
         client=client,
         namespace=NAMESPACE,
         middleware=[AgeLimit(max_age=OLDEST_MS), ShutdownNotifications()],

@@ -24,7 +24,7 @@ def compose(id: UUID, arguments: dict[str, Any]) -> Mail:
     name = arguments["template"]
     text = _environment().get_template(f"{name}.txt")
     html = _environment().get_template(f"{name}.html")
-    subject = str(text.make_module(arguments).subject)  # type: ignore[attr-defined]
+    subject = str(text.make_module(arguments).subject)  # type: ignore[attr-defined]  # the template sets it
     return Mail(
         id=str(id),
         to=arguments["to"],

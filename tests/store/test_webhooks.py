@@ -13,6 +13,7 @@ from rules.events import NAMES
 from rules.retries import Outcome
 from store import deliveries, fanout, sending, webhooks
 from store.events import Event
+from store.ids import new_id
 from store.sending import Attempt
 from store.webhooks import Delivery, WebhookEndpoint
 from tests.hooks import (
@@ -407,6 +408,21 @@ def test_an_endpoint_deleted_while_sending_is_no_fault(caller):
         webhooks.remove(session, webhooks.get(session, caller, id, lock=True))
     settle(claimed, Outcome(200, 1, ""))
     assert deliveries_of(id) == []
+
+
+def test_batches_that_share_endpoints_never_wait_for_each_other_in_a_circle(caller):
+    ids = sorted(new_endpoint(caller, f"https://example.com/{number}")[0] for number in range(6))
+    good, bad = Outcome(200, 1), Outcome(500, 1)
+
+    def write(failing):
+        for _ in range(40):
+            batch = [Attempt(new_id(), id, 1, now(), bad if id in failing else good) for id in ids]
+            with store.transaction() as session:
+                sending.settle(session, batch)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, [set(), {ids[-1]}, {ids[3], ids[-1]}, set()]))
+    assert [endpoint_of(id).failing_since is None for id in ids[:3]] == [True] * 3
 
 
 # --- Again
