@@ -320,6 +320,13 @@ def test_a_result_is_there_when_the_session_is_handed_in(tenant: Tenant) -> None
     assert taken.outcomes() == [("candidate.passed", "100.00")]
 
 
+def test_until_its_program_has_run_a_session_has_no_grades_and_no_review(tenant: Tenant) -> None:
+    taken = take(tenant, assessment(tenant, ESSAY, CODE), "An essay", "print(3)")
+    assert (taken.result()["passed"], taken.statuses()) == (None, ["pending_review"] * 2)
+    assert "/cases/0/case_order" in faults(taken.review((1, 5)))
+    assert taken.outcomes() == []
+
+
 def test_what_is_settled_is_not_reviewed_again(tenant: Tenant) -> None:
     taken = take(tenant, assessment(tenant, ESSAY), "An essay")
     assert taken.review((1, 10)).status_code == 200
