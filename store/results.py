@@ -20,7 +20,7 @@ from store.sessions import CandidateSession, SessionCase, Violation, cases
 
 
 class Telling(Protocol):
-    """How grades are told: in events, and in mails to an organisation's people."""
+    """How grades are told, in events and in mails to an organisation's people: the module `schemas.results`."""
 
     def outcome_event(self, sitting: Any, /) -> dict[str, Any]: ...  # noqa: D102
     def notice(self, sitting: Any, member: Any, organisation_name: str, /) -> dict[str, Any]: ...  # noqa: D102
