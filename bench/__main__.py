@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 
 BENCHES = ("start", "bulk_invite", "schedule", "deliveries", "depth", "requests")
 RESULTS, README = ROOT / "bench" / "results.json", ROOT / "README.md"

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from sqlalchemy import text
 
 import store
-from app.settings import ROOT, Settings
+from app.instance.settings import ROOT, Settings
 from bench import figures
 from bench.figures import Figure
 from bench.requests import PEERS, environment

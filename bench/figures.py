@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from app import embedded, wiring
-from app.settings import ROOT, Settings
+from app.instance import embedded, wiring
+from app.instance.settings import ROOT, Settings
 from store import migrate
 
 CACHE = ROOT / ".cache"

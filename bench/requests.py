@@ -21,7 +21,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 import store
-from app.settings import Settings
+from app.instance.settings import Settings
 from bench import figures
 from bench.figures import Figure
 from rules.caller import Caller

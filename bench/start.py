@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from app.settings import Settings
+from app.instance.settings import Settings
 from bench import figures
 from bench.figures import Figure
 from bench.requests import KINDS, PLANS, free_port, prepare

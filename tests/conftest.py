@@ -6,8 +6,8 @@ import connexion
 import pytest
 from starlette.testclient import TestClient
 
-from app.main import create_app
-from app.settings import Settings
+from app.http.application import create_app
+from app.instance.settings import Settings
 from tests import api
 from tests.servers import database_url, migrated, redis_url, servers, settings
 

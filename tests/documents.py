@@ -8,11 +8,11 @@ import httpx
 import jsonschema_rs
 from connexion.spec import Specification
 
-from app.formats import CHECKS
-from app.main import CANDIDATE, PUBLIC
-from app.operations import METHODS
-from app.paths import Tree
-from app.schema import draft4
+from app.http.application import CANDIDATE, PUBLIC
+from app.http.formats import CHECKS
+from app.http.operations import METHODS
+from app.http.paths import Tree
+from app.http.schema import draft4
 from schemas import document
 
 

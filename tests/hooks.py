@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, update
 
 import store
-from app import wiring
-from app.settings import Settings
+from app.instance import wiring
+from app.instance.settings import Settings
 from rules.caller import Caller
 from rules.clock import now
 from store import events, organisations, outbox, webhooks

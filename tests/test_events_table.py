@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 from rules.events import EVENTS
 from tests.documents import operations
 

@@ -18,10 +18,10 @@ from sqlalchemy import create_engine
 from starlette.testclient import TestClient
 
 import store.base
-from app.formats import CHECKS
-from app.operations import IDEMPOTENCY_KEY, METHODS
-from app.schema import draft4
-from app.settings import ROOT
+from app.http.formats import CHECKS
+from app.http.operations import IDEMPOTENCY_KEY, METHODS
+from app.http.schema import draft4
+from app.instance.settings import ROOT
 from rules import errors, events, scopes
 from rules.moves import Move
 from tests.documents import Documented, documents, operations

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from app import limits
-from app.places import POINTER
+from app.http import limits
+from app.instance.places import POINTER
 from rules.plans import EXTRA_CAPS, PLANS
 from tests.api import Api, tenant
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 
 OURS = ("DATABASE_URL", "REDIS_URL", "BASE_URL", "MAIL_DIR", "SECRET_KEY", "WEBHOOK_ALLOW_PRIVATE")
 ENVIRON = {name: value for name, value in os.environ.items() if name not in OURS} | {"PYTHONPATH": str(ROOT)}

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from app import bodies
-from app.schema import Schema
+from app.http import bodies
+from app.http.schema import Schema
 from tests import asgi
 from tests.api import Api, Tenant
 from tests.documents import Documented

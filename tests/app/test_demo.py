@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 
 
 def test_the_demo_ends_with_verified_signatures_and_the_score(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 import store
-from app.settings import Settings
+from app.instance.settings import Settings
 from store import keys, organisations
 from tests import receiver as receivers
 from tests.hooks import deliveries_of, wait_until, wired

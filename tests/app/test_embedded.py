@@ -12,9 +12,9 @@ import psycopg
 import pytest
 import redis
 
-from app import embedded, places, postgres
-from app.places import POINTER, Places
-from app.settings import ROOT
+from app.instance import embedded, places, postgres
+from app.instance.places import POINTER, Places
+from app.instance.settings import ROOT
 from tests.app.instances import ENVIRON, eventually, of
 
 BOTH = ("postgres", "redis")
@@ -23,7 +23,7 @@ root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 USER = """
 import sys
 from pathlib import Path
-from app import embedded
+from app.instance import embedded
 with embedded.use(Path(sys.argv[1]), ("postgres", "redis")) as urls:
     print(urls["postgres"], flush=True)
     sys.stdin.read()
@@ -206,8 +206,8 @@ def test_binaries_out_of_reach_are_copied_to_where_they_can_be_run(
         shutil.copytree(packages / name, wheel / name)
     shared = folder / "shared"
     monkeypatch.setattr(places, "SHARED", (shared,))
-    monkeypatch.setattr("app.binaries.shutil.which", lambda _name: None)
-    monkeypatch.setattr("app.binaries._wheel", lambda name: wheel / name)
+    monkeypatch.setattr("app.instance.binaries.shutil.which", lambda _name: None)
+    monkeypatch.setattr("app.instance.binaries._wheel", lambda name: wheel / name)
     remember(folder / "data")
     assert remembered(folder / "data")
     assert (folder / "data" / "postgres" / "PG_VERSION").read_text().strip() == "18"

@@ -125,8 +125,8 @@ def test_static_files_can_be_read_and_nothing_else(http: TestClient) -> None:
     for name in (
         "",
         "nothing.css",
-        "../app/main.py",
-        "%2e%2e/app/main.py",
+        "../app/http/application.py",
+        "%2e%2e/app/http/application.py",
         "..%5capp%5cmain.py",
         "a" * 5_000,
     ):

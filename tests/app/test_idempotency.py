@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 import store
-from app.settings import Settings
+from app.instance.settings import Settings
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import IdempotencyInProgress

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 
 PROJECT = """
 [build-system]
@@ -44,9 +44,9 @@ COMMAND_LINE = "import sys; print('ran', *sys.argv[1:])\n"
 def clone(tmp_path: Path) -> Path:
     """A small project with our script and our installer."""
     folder = tmp_path / "a clone"
-    (folder / "app").mkdir(parents=True)
+    (folder / "app" / "instance").mkdir(parents=True)
     shutil.copy(ROOT / "hiring", folder / "hiring")
-    shutil.copy(ROOT / "app" / "install.py", folder / "app" / "install.py")
+    shutil.copy(ROOT / "app" / "instance" / "install.py", folder / "app" / "instance" / "install.py")
     (folder / "app" / "cli.py").write_text(COMMAND_LINE)
     (folder / "pyproject.toml").write_text(PROJECT)
     (folder / "constraints.txt").touch()

@@ -12,9 +12,9 @@ import redis
 from sqlalchemy import make_url
 from starlette.testclient import TestClient
 
-from app import limits as request_limits
-from app import security
-from app.settings import Settings
+from app.http import limits as request_limits
+from app.http import security
+from app.instance.settings import Settings
 from rules.plans import EXTRA_CAPS, PLANS
 from store import engine, limits
 from store.limits import Limit

@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
 import store
-from app import metrics
-from app.settings import Settings
+from app.instance import metrics
+from app.instance.settings import Settings
 from rules.caller import Caller
 from store import engine, outbox
 from tests.api import Tenant

@@ -15,8 +15,9 @@ import standardwebhooks
 from sqlalchemy import text
 
 import store
-from app import doctor, listen
-from app.settings import Settings
+from app.cli import listen
+from app.instance import doctor
+from app.instance.settings import Settings
 from store import engine, health, limits, outbox, secrets, webhooks
 from tests import receiver as receivers
 from tests.api import Tenant

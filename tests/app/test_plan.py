@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.main import create_app
-from app.plan import FastPath
-from app.settings import Settings
+from app.http.application import create_app
+from app.http.plan import FastPath
+from app.instance.settings import Settings
 from tests import api
 from tests.api import Tenant
 from tests.documents import Documented, operations

@@ -14,7 +14,8 @@ from sqlalchemy.exc import DBAPIError
 from starlette.testclient import TestClient
 
 import store
-from app import addresses, logs, security
+from app.http import addresses, security
+from app.instance import logs
 from rules.clock import now
 from rules.errors import Refusal
 from rules.scopes import SCOPES, TWINS

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app import settings, wiring
-from app.settings import Settings
+from app.instance import settings, wiring
+from app.instance.settings import Settings
 from rules import plans
 
 WHOLE = {"DATABASE_URL": "d", "REDIS_URL": "r", "BASE_URL": "http://x/", "SECRET_KEY": "s"}

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import psycopg
 
-from app import embedded, places
+from app.instance import embedded, places
 from tests.app.instances import eventually, facts, hiring, of, up
 
 PATH = "/api/v1/public/org/"

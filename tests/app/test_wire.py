@@ -11,7 +11,7 @@ import uvicorn
 from connexion import FlaskApp
 from starlette.testclient import TestClient
 
-from app import web
+from app.http import server as web
 from tests.api import Tenant, tenant
 
 Address = tuple[str, int]

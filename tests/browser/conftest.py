@@ -11,8 +11,8 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
-from app.main import create_app
-from app.settings import Settings
+from app.http.application import create_app
+from app.instance.settings import Settings
 
 FLAGS = [
     "--headless",

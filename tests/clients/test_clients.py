@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 from tests import nodes
 from tests.app.instances import Up, up
 

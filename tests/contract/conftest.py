@@ -12,15 +12,16 @@ import httpx
 import pytest
 
 import store
-from app import web
-from app.settings import ROOT, Settings, environment
-from app.wiring import configure
+from app.http import server as web
+from app.instance.settings import ROOT, Settings, environment
+from app.instance.wiring import configure
 from store import keys, organisations
 from tests import receiver
 
 SERVE = """
 import socket, sys
-from app import settings, web
+from app.http import server as web
+from app.instance import settings
 web.serve(settings.read(), socket.socket(fileno=int(sys.argv[1])))
 """
 MANY = 1_000_000_000

@@ -10,7 +10,7 @@ import httpx
 from sqlalchemy import select
 
 import store
-from app import settings, wiring
+from app.instance import settings, wiring
 from store.fanout import fan_out
 from store.invitations import Invitation
 from store.sessions import CandidateSession

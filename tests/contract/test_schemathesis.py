@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 from tests.contract.conftest import Service
 
 # Cases for each operation in the phases that have no end of their own; `tox -e fuzz` sets more.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import ROOT
+from app.instance.settings import ROOT
 from tests import nodes
 from tests.app.instances import ENVIRON, Up, facts, up
 from tests.docs import blocks

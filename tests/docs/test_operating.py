@@ -9,11 +9,11 @@ import prometheus_client
 import pytest
 import yaml
 
-import app.measures
+import app.http.measures
 import workers.measures
-from app import metrics
 from app.cli import main
-from app.settings import ROOT, Settings
+from app.instance import metrics
+from app.instance.settings import ROOT, Settings
 from tests.hooks import wired
 
 __all__ = ["wired"]
@@ -21,7 +21,7 @@ __all__ = ["wired"]
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 DEPLOY = ROOT / "docs" / "deploy"
 NAMES = {"threads": "WEB_THREADS"}
-COUNTING = (app.measures, workers.measures)
+COUNTING = (app.http.measures, workers.measures)
 
 
 def test_every_setting_is_explained_with_its_default() -> None:

@@ -8,8 +8,8 @@ import jsonschema_rs
 import pytest
 from starlette.testclient import TestClient
 
-from app.schema import draft4
-from app.settings import ROOT
+from app.http.schema import draft4
+from app.instance.settings import ROOT
 from rules import errors
 from tests.api import Tenant
 from tests.documents import documents, operations

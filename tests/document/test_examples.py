@@ -6,8 +6,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from app.formats import CHECKS
-from app.schema import draft4
+from app.http.formats import CHECKS
+from app.http.schema import draft4
 from tests.documents import documents
 
 

@@ -9,7 +9,7 @@ import pytest
 from connexion.spec import create_spec_validator
 from jsonschema import ValidationError
 
-from app.main import CANDIDATE, PUBLIC
+from app.http.application import CANDIDATE, PUBLIC
 from schemas import document
 
 SCHEMA = json.loads(pkgutil.get_data("connexion", "resources/schemas/v3.0/schema.json") or b"")

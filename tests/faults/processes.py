@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 from typing import Self
 
-from app import children
-from app.children import Recipe
-from app.settings import Settings
+from app.instance import children
+from app.instance.children import Recipe
+from app.instance.settings import Settings
 from tests.shared import HIRING, environ, free_port
 
 PLANS = '{"enterprise": {"reads": 10000000, "writes": 10000000}}'

@@ -26,8 +26,8 @@ import redis
 from sqlalchemy import text
 
 import store
-from app import children, embedded, places, wiring
-from app.settings import Settings
+from app.instance import children, embedded, places, wiring
+from app.instance.settings import Settings
 from store import keys, migrate, organisations
 from tests import receiver as receivers
 from tests.faults.processes import Fleet

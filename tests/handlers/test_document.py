@@ -5,7 +5,7 @@ import pytest
 import yaml
 from starlette.testclient import TestClient
 
-from app.main import PUBLIC
+from app.http.application import PUBLIC
 from rules.events import EVENTS
 from schemas import document
 

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from starlette.testclient import TestClient
 
 import store
-from app.settings import Settings
+from app.instance.settings import Settings
 from handlers import health as handlers
 from store import engine, health, limits
 from store.migrate import HERE

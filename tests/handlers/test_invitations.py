@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 import store
-from app import security
+from app.http import security
 from rules.caller import Caller
 from rules.clock import now
 from schemas import invitations as schemas

@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 import gateways.sandbox
 import store
-from app.main import create_app
+from app.http.application import create_app
 from handlers.sessions import run_code
 from store import engine
 from store.assessments import Assessment

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from app import processes
-from app.settings import Settings
+from app.instance import processes
+from app.instance.settings import Settings
 from gateways import webhooks as gateway
 from rules.events import NAMES
 from tests import receiver as receivers

@@ -14,8 +14,8 @@ import svix.webhooks
 from sqlalchemy import text
 
 import store
-from app import processes
-from app.settings import Settings
+from app.instance import processes
+from app.instance.settings import Settings
 from gateways import webhooks as gateway
 from rules.caller import Caller
 from tests import receiver as receivers

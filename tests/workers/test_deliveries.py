@@ -15,8 +15,8 @@ import redis
 import stripe
 
 import store
-from app import processes
-from app.settings import ROOT
+from app.instance import processes
+from app.instance.settings import ROOT
 from store import webhooks
 from store.deliveries import retry
 from tests import receiver as receivers

@@ -6,7 +6,7 @@ import redis
 from sqlalchemy import select
 
 import store
-from app import processes
+from app.instance import processes
 from rules.clock import now
 from store import outbox
 from tests.hooks import nothing_else_is_due, wait_until, wired

@@ -1,0 +1,106 @@
+"""Every refusal and every fault, in the contract's envelope."""
+
+import logging
+from functools import cache
+from typing import Any
+
+import orjson
+import redis
+from connexion.exceptions import ProblemException
+from connexion.lifecycle import ConnexionRequest, ConnexionResponse
+from jinja2 import Environment, FileSystemLoader
+from starlette.exceptions import HTTPException
+
+import store
+from app.http import context
+from app.http.context import Answer
+from app.instance.settings import ROOT
+from handlers import pages
+from rules import errors, links
+from rules.errors import Refusal
+
+log = logging.getLogger("hiring.refusals")
+
+RETRY_AFTER_SECONDS = 5
+PAGES = "/careers/"  # where a refusal is a page too
+ASSISTANT = "/api/v1/public/assistant/"
+
+# What the framework raises by itself, by status; anything else of its 4xx is an invalid request.
+_BY_STATUS: dict[int, type[Refusal]] = {
+    401: errors.InvalidApiKey,
+    404: errors.NotFound,
+    405: errors.MethodNotAllowed,
+    413: errors.BodyTooLarge,
+    415: errors.UnsupportedMediaType,
+}
+_OUTAGES = (*store.OUTAGES, redis.ConnectionError, redis.TimeoutError)
+
+
+def understand(fault: Exception) -> Refusal:
+    """Turn whatever was raised into the refusal that the client sees."""
+    if isinstance(fault, Refusal):
+        return fault
+    if isinstance(fault, (ProblemException, HTTPException)):
+        status = fault.status if isinstance(fault, ProblemException) else fault.status_code
+        if status < 500:
+            return _BY_STATUS.get(status, errors.Invalid)()
+    if isinstance(fault, _OUTAGES):
+        return errors.Unavailable()
+    return errors.InternalError()
+
+
+def answer(request: ConnexionRequest, fault: Exception) -> ConnexionResponse:
+    """Answer one refusal or fault, as Connexion wants it."""
+    path = request.scope["path"]
+    rendered = render(fault, path)
+    if path.startswith(PAGES):
+        return _page(understand(fault), rendered)
+    return ConnexionResponse(
+        status_code=rendered.status, mimetype="application/json", body=rendered.body, headers=rendered.headers
+    )
+
+
+def _page(refusal: Refusal, rendered: Answer) -> ConnexionResponse:
+    """Answer a person's browser with a page that says the same."""
+    html = _templates().get_template("refused.html").render(refusal=refusal, status=rendered.status)
+    return ConnexionResponse(
+        status_code=rendered.status,
+        mimetype="text/html",
+        content_type="text/html; charset=utf-8",
+        body=html,
+        headers=rendered.headers | pages.HEADERS,
+    )
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(loader=FileSystemLoader(ROOT / "templates"), autoescape=True)
+
+
+def render(fault: Exception, path: str) -> Answer:
+    """Render one refusal or fault, and log it: refusals at info, faults at error with their traceback."""
+    refusal = understand(fault)
+    if refusal.status >= 500:
+        log.error("%s", refusal.code, exc_info=fault)
+    else:
+        log.info("%s", refusal.code, extra={"refusal": refusal.code, "status": refusal.status})
+    headers = {}
+    details = dict(refusal.details)
+    if isinstance(refusal, errors.RateLimited):
+        headers["Retry-After"] = str(details["retry_after_seconds"])
+    if isinstance(refusal, errors.Unavailable):
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    if isinstance(refusal, errors.MethodNotAllowed) and "allow" in details:
+        headers["Allow"] = details.pop("allow")
+    if refusal.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="api"'
+    details["documentation_url"] = links.error(refusal.code)
+    details["request_id"] = context.request_id.get()
+    return Answer(refusal.status, orjson.dumps(envelope(refusal, details, path=path)), headers)
+
+
+def envelope(refusal: Refusal, details: dict[str, Any], *, path: str) -> dict[str, Any]:
+    """Build the error body; the assistant's is flat."""
+    if path.startswith(ASSISTANT):
+        return {"code": refusal.code, "message": str(refusal), "status": "error"}
+    return {"error": {"code": refusal.code, "message": str(refusal), "details": details}}

@@ -1,0 +1,93 @@
+"""The web process: the application under uvicorn."""
+
+import gc
+import os
+import socket
+from multiprocessing import parent_process
+from pathlib import Path
+from typing import Any
+
+from app.instance import children, metrics
+from app.instance import settings as environment
+from app.instance.settings import Settings
+from app.instance.trouble import Trouble
+from store import engine
+
+BACKLOG = 2048
+
+
+def application() -> Any:
+    """Make the application from the environment: what each of several processes calls."""
+    if parent_process() is not None:
+        children.die_with_parent()
+    gc.disable()  # as `hiring web` did already where it serves by itself
+    from app.http.application import create_app  # only the process that serves loads the whole of it
+
+    made = create_app(environment.read())
+    gc.freeze()  # to look for garbage in what stays would be a pause in requests
+    gc.enable()
+    return made
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port, or say who may have it and what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+        taken.listen(BACKLOG)
+    except OSError as error:
+        taken.close()
+        raise Trouble(
+            f"Port {port} on {host} cannot be had: {error.strerror}. Choose another with --port,"
+            " or --port 0 for a free one."
+        ) from error
+    return taken
+
+
+def config(application: Any, *, processes: int = 1) -> Any:
+    """Return how uvicorn serves: an application, or the name of what makes one."""
+    import uvicorn  # `up` only listens
+
+    return uvicorn.Config(
+        application,
+        factory=isinstance(application, str),
+        workers=processes,
+        loop="uvloop",
+        http="app.http.wire:Protocol",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=5,
+        # A process that loads the documents on a busy machine does not answer its parent for a while.
+        timeout_worker_healthcheck=20,
+    )
+
+
+def serve(
+    settings: Settings, listener: socket.socket, *, processes: int = 1, folder: Path | None = None
+) -> None:
+    """Answer requests on a listening socket until SIGTERM; requests under way get five seconds to finish.
+
+    `folder` is told the port of the figures.
+    """
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    os.environ.update(environment.environment(settings))
+    with metrics.together(processes):
+        if settings.metrics_port is not None:
+            engine.configure(
+                settings.database_url, pool_size=2
+            )  # for the figures, until the application does
+            metrics.serve(settings, "web", folder=folder)
+        configured = config("app.http.server:application", processes=processes)
+        if processes > 1:
+            gc.enable()  # the application is in the processes below
+            Multiprocess(configured, sockets=[listener]).run()
+        else:
+            uvicorn.Server(configured).run(sockets=[listener])

@@ -1,0 +1,55 @@
+"""The demo organisation's keys: shown at every start, so they are kept in the data folder."""
+
+import json
+from typing import TYPE_CHECKING
+
+from app.instance import places
+from app.instance.places import Places
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+SLUG = "demo"
+FILE = "demo.json"
+
+
+def prepare(where: Places, database_url: str) -> dict[str, str]:
+    """Bring the database up to date and return `organisation`, `live_key` and `test_key`, made once."""
+    import store  # slow to load, and most starts need none of it
+    from store import engine, keys, migrate, organisations
+
+    migrate.upgrade(database_url)
+    engine.configure(database_url, pool_size=1)
+    try:
+        known = kept(where)
+        with store.transaction() as session:
+            if known and all(_works(session, known[name]) for name in ("live_key", "test_key")):
+                return known
+            organisation = organisations.by_slug(session, SLUG) or organisations.create(
+                session, name="Demo", plan="growth"
+            )
+            made = {"organisation": organisation.slug}
+            for mode in ("live", "test"):
+                _, made[f"{mode}_key"] = keys.create(
+                    session, organisation=organisation, name=f"Demo ({mode})", livemode=mode == "live"
+                )
+        places.write_private(where.data / FILE, json.dumps(made))
+        return made
+    finally:
+        engine.engine().dispose()
+
+
+def _works(session: "Session", key: str) -> bool:
+    from store import keys
+
+    found = keys.find(session, key)
+    return found is not None and found.revoked_at is None
+
+
+def kept(where: Places) -> dict[str, str] | None:
+    """Return the keys of the last start, if there was one."""
+    try:
+        read: dict[str, str] = json.loads((where.data / FILE).read_text())
+    except (OSError, ValueError):
+        return None
+    return read if {"organisation", "live_key", "test_key"} <= set(read) else None

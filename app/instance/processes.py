@@ -1,0 +1,71 @@
+"""The processes behind the web: the worker and the schedule. Several of each may run side by side."""
+
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dramatiq
+
+from app.instance import metrics, wiring
+from app.instance.settings import Settings
+from workers import broker
+from workers import schedule as scheduling
+from workers.actors import Actors
+from workers.deliveries import Sender
+from workers.outbox import Relay
+
+log = logging.getLogger("hiring.processes")
+
+WORKER_THREADS = 4
+BELL_MS = 100  # how often an idle worker looks for the bell
+
+
+def work(settings: Settings, *, folder: Path | None = None) -> None:
+    """Relay, deliver, mail and grade until SIGTERM or SIGINT; `folder` is told the port of the figures."""
+    wiring.configure(settings, pool_size=WORKER_THREADS + 6)
+    stopping = _stop_on_signals()
+    metrics.serve(settings, "work", folder=folder)
+    with working(settings):
+        log.info("The worker is ready.")
+        stopping.wait()
+        log.info("The worker is stopping.")
+
+
+def schedule(settings: Settings, *, folder: Path | None = None) -> None:
+    """Do what becomes due until SIGTERM or SIGINT; `folder` is told the port of the figures."""
+    wiring.configure(settings, pool_size=2)
+    stopping = _stop_on_signals()
+    metrics.serve(settings, "schedule", folder=folder)
+    log.info("The schedule is ready.")
+    scheduling.run(stopping)
+    log.info("The schedule is stopping.")
+
+
+@contextmanager
+def working(settings: Settings) -> Iterator[None]:
+    """Run a worker's threads as long as the block; what is under way at the end is finished or left to others."""
+    bells = broker.make(settings.redis_url)
+    sender = Sender()
+    actors = Actors(bells, ring=sender.ring)
+    worker = dramatiq.Worker(bells, worker_threads=WORKER_THREADS, worker_timeout=BELL_MS)
+    relay = Relay(actors, ring=sender.ring)
+    sender.start()
+    worker.start()
+    relay.start()
+    try:
+        yield
+    finally:
+        relay.stop()
+        worker.stop(timeout=10_000)
+        sender.stop()
+        bells.close()
+
+
+def _stop_on_signals() -> threading.Event:
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    return stopping

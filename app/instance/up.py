@@ -1,0 +1,224 @@
+"""`hiring up`: everything on one machine, started in order, watched, and stopped in the opposite order."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from app.instance import announce, children, demo_keys, embedded, opening, places, prepared, settings
+from app.instance.children import Recipe
+from app.instance.embedded import Servers
+from app.instance.listening import listen
+from app.instance.places import Places
+from app.instance.trouble import Trouble
+
+LONGEST_PAUSE = 30.0
+STEADY = 60.0  # a process that ran for this long is started again at once
+PATIENCE = 12.0  # what web, worker and schedule may take to finish what they are doing
+
+
+class Stopped(BaseException):
+    """Somebody asked us to stop."""
+
+
+@dataclass
+class Watched:
+    """A process, and when it may be started again."""
+
+    recipe: Recipe
+    process: subprocess.Popen[bytes]
+    started: float
+    pause: float = 0.0
+    due: float | None = None  # when it is down
+
+
+def run(data: Path, *, host: str, port: int, as_json: bool, metrics: bool = False) -> None:
+    """Run an instance until Ctrl-C or SIGTERM."""
+    os.environ.setdefault("WEBHOOK_ALLOW_PRIVATE", "1")
+    where = places.settle(data)
+    try:
+        with _stoppable(), listen(host, port) as listener:
+            _say(f"Starting in {where.data} …")
+            if where.state != where.data:
+                _say(f"Its servers cannot run below a private folder: they keep theirs in {where.state}")
+            with _servers(where) as servers:
+                _run(where, servers, listener, as_json=as_json, metrics=metrics)
+    except Stopped:
+        _say("Stopped.")
+
+
+def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: bool, metrics: bool) -> None:
+    base_url = os.environ.get("BASE_URL") or _base_url(listener)
+    servers.publish(base_url=base_url)
+    made = opening.assemble(where, embedded.published(where))
+    servers.publish(base_url=base_url, postgres=made.database_url, redis=made.redis_url)
+    demo = _demo(where, made.database_url)
+    environ = os.environ | settings.environment(made)
+    environ["METRICS_PORT"] = "0" if metrics else ""  # one port cannot be that of three processes
+    watched: list[Watched] = []
+    try:
+        for recipe in _recipes(where, listener, environ):
+            watched.append(Watched(recipe, children.spawn(recipe), time.monotonic()))
+        _await_web(listener, watched[0])
+        announce.ready(where, base_url, demo, as_json=as_json)
+        _watch(servers, watched)
+    finally:
+        for one in watched:
+            children.ask(one.process, one.recipe.stop)
+        for one in watched:
+            children.stop(one.process, one.recipe.stop, patience=PATIENCE)
+
+
+def _demo(where: Places, database_url: str) -> dict[str, str]:
+    """Return the demo keys of a database that is up to date, bringing it there when something has changed."""
+    embedded_database = "postgres" in opening.wanted()
+    kept = demo_keys.kept(where)
+    if kept and embedded_database and prepared.holds(where):
+        return kept
+    made = demo_keys.prepare(where, database_url)
+    if embedded_database:
+        prepared.note(where)
+    return made
+
+
+def _recipes(where: Places, listener: socket.socket, environ: dict[str, str]) -> list[Recipe]:
+    web = ["web", "--fd", str(listener.fileno())]
+    return [
+        Recipe(
+            name=words[0],
+            command=[sys.executable, "-P", "-m", "app.cli", *words, "--data", str(where.data)],
+            log=where.logs / f"{words[0]}.log",
+            environ=environ,
+            descriptors=[listener.fileno()] if words is web else [],
+        )
+        for words in (web, ["work"], ["schedule"])
+    ]
+
+
+@contextmanager
+def _servers(where: Places) -> Iterator[Servers]:
+    """Run the servers, waiting for a short command that is using them now."""
+    deadline = time.monotonic() + 30
+    with ExitStack() as stack:
+        while True:
+            try:
+                servers = stack.enter_context(
+                    embedded.own(where, opening.wanted(), kind="up", wait_for_users=False)
+                )
+                break
+            except embedded.Busy as busy:
+                owner = embedded.owner(where)
+                if owner.get("kind") == "up":
+                    running = embedded.published(where).get("base_url", "still starting")
+                    raise Trouble(
+                        f"{where.data} is running already ({running}, process {owner['pid']}). Use that one,"
+                        " stop it, or choose another folder with --data."
+                    ) from busy
+                if time.monotonic() > deadline:
+                    raise Trouble(
+                        f"Process {owner.get('pid')} is using {where.data}; stop it first."
+                    ) from busy
+                time.sleep(0.1)
+        yield servers
+
+
+def _await_web(listener: socket.socket, web: Watched) -> None:
+    """Return once the web process answers: our own request waits in its queue until it does."""
+    with socket.socket(listener.family) as probe:
+        probe.connect(_reachable(listener))
+        probe.sendall(b"HEAD / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        while not select.select([probe], [], [], 0.1)[0]:
+            if web.process.poll() is not None:
+                said = children.tail(web.recipe.log)
+                raise Trouble(f"web did not start. The end of {web.recipe.log}:\n{said}")
+
+
+def _watch(servers: Servers, watched: list[Watched]) -> None:
+    """Start again whatever stops, until we are asked to stop."""
+    with _children_waking() as awake:
+        while True:
+            for name, process in list(servers.processes.items()):
+                if process.poll() is not None:
+                    _tell(name, process, servers.recipes[name].log)
+                    servers.start(name)
+            for one in watched:
+                _revive(one)
+            due = [one.due - time.monotonic() for one in watched if one.due]
+            # The timeout is a net for what died between the look and the wait.
+            if select.select([awake], [], [], max(0.0, min([5.0, *due])))[0]:
+                awake.recv(4096)
+
+
+@contextmanager
+def _children_waking() -> Iterator[socket.socket]:
+    """Give a socket that can be read when a child has ended."""
+    awake, waker = socket.socketpair()
+    with awake, waker:
+        waker.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        try:
+            yield awake
+        finally:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
+def _revive(one: Watched) -> None:
+    now = time.monotonic()
+    if one.due is None and one.process.poll() is not None:
+        _tell(one.recipe.name, one.process, one.recipe.log)
+        children.end_group(one.process)
+        one.pause = 0.0 if now - one.started > STEADY else min(LONGEST_PAUSE, one.pause * 2 or 0.5)
+        one.due = now + one.pause
+    if one.due is not None and one.due <= now:
+        one.process, one.started, one.due = children.spawn(one.recipe), now, None
+
+
+def _tell(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    _say(f"{name} ended ({process.returncode}); starting it again. See {log}")
+
+
+def _say(text: str) -> None:
+    """Tell people; standard output belongs to the one line of JSON."""
+    click.echo(text, err=True)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Turn the signals that mean "stop" into an exception, once; what follows is left to finish in peace."""
+    signs = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is
+        signs.append(signal.SIGHUP)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        for sign in signs:
+            signal.signal(sign, signal.SIG_IGN)
+        raise Stopped
+
+    before = {sign: signal.signal(sign, stop) for sign in signs}
+    try:
+        yield
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
+
+
+def _reachable(listener: socket.socket) -> tuple[str, int]:
+    host, port = listener.getsockname()[:2]
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104
+
+
+def _base_url(listener: socket.socket) -> str:
+    host, port = _reachable(listener)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,39 @@
+"""The one place that hands settings to the modules which need them."""
+
+from app.instance import logs
+from app.instance.settings import Settings
+from gateways import briefs, files, mail, webhooks
+from rules import links, plans
+from store import engine, limits, secrets, tables
+
+
+def configure(settings: Settings, *, pool_size: int = 8) -> None:
+    """Configure a process: logs, store, limiter, links, secrets, what goes out."""
+    logs.configure(settings.log_level)
+    links.configure(settings.base_url)
+    if settings.plans:
+        plans.override(settings.plans)
+    tables.complete()
+    engine.configure(settings.database_url, pool_size=pool_size)
+    limits.configure(settings.redis_url)
+    secrets.configure(settings.secret_key)
+    mail.configure(smtp_url=settings.smtp_url, mail_from=settings.mail_from, mail_dir=settings.mail_dir)
+    webhooks.configure(allow_private=settings.webhook_allow_private)
+    files.configure(_store(settings))
+    briefs.configure(
+        base_url=settings.assistant_base_url,
+        model=settings.assistant_model,
+        api_key=settings.assistant_api_key,
+    )
+
+
+def _store(settings: Settings) -> files.Store:
+    if not settings.files_s3_bucket:
+        return files.Folder(settings.files_dir)
+    return files.Bucket(
+        settings.files_s3_bucket,
+        endpoint=settings.files_s3_endpoint,
+        region=settings.files_s3_region,
+        access_key=settings.files_s3_access_key,
+        secret_key=settings.files_s3_secret_key,
+    )
