@@ -1,15 +1,48 @@
 """`hiring`: everything that is done from a terminal."""
 
+from importlib import import_module
+
 import click
 
-from app.cli import administration as cli_admin
-from app.cli import operate as cli_operate
-from app.cli import processes as cli_processes
 from app.instance.trouble import Trouble
+
+# Each is a module of this package with a `command`, loaded when it is asked for, so that `--help` answers at once.
+COMMANDS = {
+    "up": "Run everything on this machine: servers, web, worker, schedule and a demo organisation.",
+    "demo": "Play the main journey: an assessment, a candidate, a score, signed webhooks.",
+    "listen": "Print test-mode events as they happen and forward them, signed, to a local address.",
+    "web": "Answer requests.",
+    "work": "Do what happens after a request: deliveries, mail, grading.",
+    "schedule": "Do what falls due: expiries, sessions whose time is up.",
+    "migrate": "Bring the database to the newest schema.",
+    "orgs": "Make organisations.",
+    "keys": "Make, list and revoke API keys.",
+    "members": "Manage the people of an organisation.",
+    "secrets": "Manage what is encrypted at rest.",
+    "doctor": "Say what is wrong, and what helps.",
+    "test": "Run every check and every test.",
+    "bench": "Measure speed against peers.",
+}
 
 
 class Commands(click.Group):
-    """A group whose commands may raise Trouble."""
+    """The commands of the table; they may raise Trouble."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the table's order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; None where there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"app.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; what the operator can put right is told in a line, not in a traceback."""
@@ -23,10 +56,3 @@ class Commands(click.Group):
 @click.version_option(package_name="hiring")
 def main() -> None:
     """Self-hosted hiring and assessment service."""
-
-
-for command in (*cli_processes.COMMANDS, *cli_admin.COMMANDS, *cli_operate.COMMANDS):
-    main.add_command(command)
-
-if __name__ == "__main__":
-    main(prog_name="hiring")

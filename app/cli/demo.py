@@ -18,6 +18,7 @@ from typing import Any
 import click
 import httpx
 
+from app.cli import options
 from app.instance import demo_keys, embedded, places
 from app.instance.trouble import Trouble
 
@@ -250,3 +251,10 @@ def _running(data: Path) -> tuple[str, str] | None:
 
 def _say(what: str, text: str) -> None:
     click.echo(f"{click.style('✓', fg='green')} {what:12} {text}")
+
+
+@click.command("demo")
+@options.data
+def command(data: Path) -> None:
+    """Play the main journey: an assessment, a candidate, a score, signed webhooks."""
+    run(data)

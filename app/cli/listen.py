@@ -12,6 +12,7 @@ import click
 import httpx
 import orjson
 
+from app.cli import options
 from app.instance import demo_keys, embedded, places
 from app.instance.trouble import Trouble
 from rules import events, signatures
@@ -142,3 +143,16 @@ def _post(client: httpx.Client, url: str, secret: str, event: dict[str, Any]) ->
     except httpx.HTTPError as fault:
         return f"{url} cannot be reached: {fault}"
     return f"{answer.status_code} {answer.reason_phrase}"
+
+
+@click.command("listen")
+@click.option("--forward", metavar="URL", help="Where to post each event; nowhere: they are only printed.")
+@click.option("--url", metavar="URL", help="The service to listen to, with --key; otherwise that of --data.")
+@click.option("--key", envvar="HIRING_KEY", help="A test-mode API key that may read webhooks.")
+@click.option("--types", multiple=True, metavar="TYPE", help="Only these events; may be repeated.")
+@options.data
+def command(
+    forward: str | None, url: str | None, key: str | None, types: tuple[str, ...], data: Path
+) -> None:
+    """Print test-mode events as they happen and forward them, signed, to a local address: no tunnel needed."""
+    run(source(data, url, key), forward, types)

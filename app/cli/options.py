@@ -15,6 +15,16 @@ data = click.option(
     "--data", type=click.Path(file_okay=False, path_type=Path), default=".data", show_default=True,
     help="Folder that holds everything of an instance.",
 )  # fmt: skip
+host = click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+port = click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: a free one."
+)
+metrics_port = click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    envvar="METRICS_PORT",
+    help="Serve figures for Prometheus there; 0: a free one.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 
 

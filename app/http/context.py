@@ -1,13 +1,10 @@
 """What one request carries along: its id, its arguments, its caller, its limits."""
 
 from collections.abc import MutableMapping
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from rules.caller import Caller
-
-request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 Scope = MutableMapping[str, Any]
 

@@ -13,6 +13,7 @@ from typing import Any
 from starlette.datastructures import Headers
 
 from app.http import addresses, context, measures
+from app.instance import logs
 from rules.errors import MethodNotAllowed, NotFound
 from store.ids import new_id
 
@@ -51,7 +52,7 @@ class Entrance:
             query=scope["query_string"].decode("latin-1"),
         )
         scope.setdefault("extensions", {})["hiring"] = request
-        context.request_id.set(request.id)
+        logs.request_id.set(request.id)
 
         async def answer(message: Any) -> None:
             nonlocal status

@@ -12,8 +12,8 @@ from jinja2 import Environment, FileSystemLoader
 from starlette.exceptions import HTTPException
 
 import store
-from app.http import context
 from app.http.context import Answer
+from app.instance import logs
 from app.instance.settings import ROOT
 from handlers import pages
 from rules import errors, links
@@ -95,7 +95,7 @@ def render(fault: Exception, path: str) -> Answer:
     if refusal.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="api"'
     details["documentation_url"] = links.error(refusal.code)
-    details["request_id"] = context.request_id.get()
+    details["request_id"] = logs.request_id.get()
     return Answer(refusal.status, orjson.dumps(envelope(refusal, details, path=path)), headers)
 
 

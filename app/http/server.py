@@ -10,10 +10,7 @@ from typing import Any
 from app.instance import children, metrics
 from app.instance import settings as environment
 from app.instance.settings import Settings
-from app.instance.trouble import Trouble
 from store import engine
-
-BACKLOG = 2048
 
 
 def application() -> Any:
@@ -27,23 +24,6 @@ def application() -> Any:
     gc.freeze()  # to look for garbage in what stays would be a pause in requests
     gc.enable()
     return made
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Take the port, or say who may have it and what to do."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    taken = socket.socket(family, socket.SOCK_STREAM)
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        taken.bind((host, port))
-        taken.listen(BACKLOG)
-    except OSError as error:
-        taken.close()
-        raise Trouble(
-            f"Port {port} on {host} cannot be had: {error.strerror}. Choose another with --port,"
-            " or --port 0 for a free one."
-        ) from error
-    return taken
 
 
 def config(application: Any, *, processes: int = 1) -> Any:

@@ -2,7 +2,8 @@
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from app.http import context, refusals
+from app.http import refusals
+from app.instance import logs
 from rules.errors import Invalid
 from store.ids import new_id
 
@@ -25,11 +26,11 @@ class Protocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse, and close the connection: what follows on it cannot be understood either."""
         request_id = f"req_{new_id().hex}"
-        token = context.request_id.set(request_id)
+        token = logs.request_id.set(request_id)
         try:
             answer = refusals.render(Invalid(msg), "")
         finally:
-            context.request_id.reset(token)
+            logs.request_id.reset(token)
         head = (
             "HTTP/1.1 400 Bad Request\r\n"
             "content-type: application/json\r\n"

@@ -6,6 +6,7 @@ mode. A command that started the servers for its own purposes waits for other us
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import subprocess
@@ -19,12 +20,23 @@ from typing import Any
 from app.instance import children, places, postgres
 from app.instance import redis as redis_server
 from app.instance.children import Recipe
-from app.instance.locks import held
 from app.instance.places import Places
 from app.instance.trouble import Trouble
 
 PATIENCE = 300.0  # recovery after a power cut may take PostgreSQL minutes
 Ready = Callable[[Places, subprocess.Popen[bytes]], bool]
+
+
+@contextmanager
+def held(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[int]:
+    """Hold a kernel lock, gone with its holder; without `wait` raise BlockingIOError when somebody has it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        fcntl.flock(descriptor, kind if wait else kind | fcntl.LOCK_NB)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 class Busy(Trouble):

@@ -5,11 +5,13 @@ import re
 import sys
 import time
 import traceback
+from contextvars import ContextVar
 from functools import lru_cache
 
 import orjson
 
-from app.http.context import request_id
+# Stands in every line of one request.
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 # API keys, webhook secrets and bearer headers never reach a log, whoever wrote the line.
 _SECRETS = re.compile(r"(ct_(?:live|test)_|whsec_|[Bb]earer )[A-Za-z0-9+/=_-]+")

@@ -214,3 +214,8 @@ def _can_give(data: Path, account: Account) -> bool:
 def _plain(path: Path) -> bool:
     """Say whether a path needs no quoting in any connection address."""
     return all(part.isascii() and (part.isalnum() or part in "/._-") for part in str(path))
+
+
+def run_folder(data: Path) -> Path | None:
+    """Return where an instance's processes leave what others want to know; nothing where there is no folder."""
+    return settle(data).run if data.exists() else None

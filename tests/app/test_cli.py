@@ -4,7 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from app.cli import main
+from app.cli import COMMANDS, main
 from tests.app.instances import COMMAND, hiring
 
 
@@ -62,3 +62,11 @@ def test_help_loads_no_library_of_the_service() -> None:
     loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
     assert "click" in loaded
     assert not loaded & {"sqlalchemy", "connexion", "flask", "psycopg", "alembic", "rich", "uvicorn"}, COMMAND
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_says_of_itself_what_the_list_says_of_it(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.name == name
+    assert str(command.help).startswith(COMMANDS[name].rstrip("."))

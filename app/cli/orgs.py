@@ -1,0 +1,30 @@
+"""`hiring orgs`."""
+
+from pathlib import Path
+
+import click
+
+from app.cli import options
+from app.cli.administration import transaction
+from rules.plans import RANKS
+from store import organisations
+
+
+@click.group("orgs")
+def command() -> None:
+    """Make organisations."""
+
+
+@command.command("create")
+@click.argument("name")
+@click.option("--plan", type=click.Choice(RANKS), default=RANKS[0], show_default=True)
+@options.data
+@options.as_json
+def create_organisation(name: str, plan: str, data: Path, *, as_json: bool) -> None:
+    """Make an organisation called NAME."""
+    if not 1 <= len(name.strip()) <= 200:
+        raise click.BadParameter("a name has 1 to 200 characters.", param_hint="NAME")
+    with transaction(data) as session:
+        made = organisations.create(session, name=name.strip(), plan=plan)
+        facts = {"id": str(made.id), "slug": made.slug}
+    options.show(facts, as_json=as_json)

@@ -1,0 +1,19 @@
+"""`hiring work`."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from app.cli import options
+from app.instance import places, processes
+from app.instance.opening import instance
+
+
+@click.command("work")
+@options.metrics_port
+@options.data
+def command(metrics_port: int | None, data: Path) -> None:
+    """Do what happens after a request: deliveries, mail, grading."""
+    with instance(data) as settings:
+        processes.work(replace(settings, metrics_port=metrics_port), folder=places.run_folder(data))

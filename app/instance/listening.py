@@ -1,0 +1,24 @@
+"""The port that a web process listens on."""
+
+import socket
+
+from app.instance.trouble import Trouble
+
+BACKLOG = 2048
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port, or say who may have it and what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+        taken.listen(BACKLOG)
+    except OSError as error:
+        taken.close()
+        raise Trouble(
+            f"Port {port} on {host} cannot be had: {error.strerror}. Choose another with --port,"
+            " or --port 0 for a free one."
+        ) from error
+    return taken
