@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-import flask
 from sqlalchemy.orm import Session
 
 from gateways import cv, files
@@ -19,6 +18,7 @@ from rules.errors import Invalid, NotFound
 from rules.pages import Page
 from schemas import applications as schemas
 from schemas import emails
+from schemas.files import File
 from store import (
     application_lists,
     applications,
@@ -41,6 +41,12 @@ Begin = Callable[[], AbstractContextManager[Session]]
 
 FILES = ("cv", "cover_letter")
 ACTOR = "public_api"
+# Nothing that a stranger sent is shown by a browser.
+SAVED = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "private, no-store",
+}
 
 
 def list_applications(
@@ -197,24 +203,16 @@ def hire_application(session: Session, caller: Caller, application_id: UUID) -> 
     return _shown(session, found)
 
 
-def download_attachment(
-    begin: Begin, caller: Caller, application_id: UUID, attachment_id: UUID
-) -> flask.Response:
-    """Hand out a file to be saved: nothing that a stranger sent is shown by a browser."""
+def download_attachment(begin: Begin, caller: Caller, application_id: UUID, attachment_id: UUID) -> File:
+    """Hand out a file to be saved."""
     with begin() as session:
         found = attachments.get(session, caller, application_id, attachment_id)
     content = files.get(found.key)
     if content is None:
         raise NotFound("The file is not there any more.")
-    response = flask.Response(content, content_type=found.content_type)
     plain = found.filename.encode("ascii", "ignore").decode().replace("\\", "") or found.kind
-    response.headers["Content-Disposition"] = (
-        f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(found.filename, safe='')}"
-    )
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+    saved = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(found.filename, safe='')}"
+    return File(content, found.content_type, SAVED | {"Content-Disposition": saved})
 
 
 def _shown(session: Session, application: Application) -> Body:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-import flask
 from sqlalchemy.orm import Session
 
 import schemas.careers
@@ -15,6 +14,7 @@ from handlers import careers, sessions
 from rules import links
 from rules.applications import attempt
 from schemas import guides
+from schemas.views import View
 
 Begin = Callable[[], AbstractContextManager[Session]]
 
@@ -51,7 +51,7 @@ TEMPLATES = {
 }
 
 
-def show_take_page(session: Session, token: str) -> flask.Response:
+def show_take_page(session: Session, token: str) -> View:
     """Show what an invitation's link opens: the assessment, or a message of its own."""
     sitting = store.sessions.look(session, token, schemas.sessions.event)
     if sitting is None:
@@ -68,7 +68,7 @@ def show_take_page(session: Session, token: str) -> flask.Response:
     )
 
 
-def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> flask.Response:
+def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> View:
     """Show an organisation's open jobs."""
     organisation, caller = store.careers.visit(session, org_slug)
     found = store.careers.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE)
@@ -81,13 +81,13 @@ def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> fl
     )
 
 
-def show_job_page(session: Session, org_slug: str, job_slug: str) -> flask.Response:
+def show_job_page(session: Session, org_slug: str, job_slug: str) -> View:
     """Show an open job and the form to apply for it."""
     job = careers.get_open_job(session, org_slug, job_slug)
     return page("job.html", job=job, careers=links.careers(org_slug), given={}, faults={})
 
 
-def apply_on_page(begin: Begin, org_slug: str, job_slug: str, body: dict[str, Any]) -> flask.Response:
+def apply_on_page(begin: Begin, org_slug: str, job_slug: str, body: dict[str, Any]) -> View:
     """Apply with the page's form; show thanks, or the form again with all that is wrong with it."""
     refusal = attempt(lambda: careers.apply_for_job(begin, org_slug, job_slug, body))
     with begin() as session:
@@ -99,44 +99,39 @@ def apply_on_page(begin: Begin, org_slug: str, job_slug: str, body: dict[str, An
     return page("job.html", status=400, given=body, faults=faults, **around)
 
 
-def show_reference() -> flask.Response:
+def show_reference() -> View:
     """Show the API reference, made by the browser from the document that the service runs on."""
-    response = page("reference.html")
-    response.headers.update(REFERENCE)
-    return response
+    return page("reference.html", headers=REFERENCE)
 
 
-def show_guides() -> flask.Response:
+def show_guides() -> View:
     """List the guides and the pages of the error codes."""
     return _show_document("guides")
 
 
-def show_guide(name: str) -> flask.Response:
+def show_guide(name: str) -> View:
     """Show one guide."""
     return _show_document(f"guides/{name}")
 
 
-def show_error_page(code: str) -> flask.Response:
+def show_error_page(code: str) -> View:
     """Show what an error code means and how to mend it."""
     return _show_document(f"errors/{code}")
 
 
-def show_api_changelog() -> flask.Response:
+def show_api_changelog() -> View:
     """Show what changed in the API, by date."""
     return _show_document("api-changelog")
 
 
-def _show_document(place: str) -> flask.Response:
+def _show_document(place: str) -> View:
     guide = guides.find(place)
-    response = page("document.html", status=200 if guide else 404, guide=guide)
-    response.headers.update(PUBLIC)
-    return response
+    return page("document.html", status=200 if guide else 404, headers=PUBLIC, guide=guide)
 
 
-def page(template: str, *, status: int = 200, **values: Any) -> flask.Response:
-    """Render a page with the headers that every page carries."""
-    html = flask.render_template(template, spell=spell, **values)
-    return flask.Response(html, status=status, headers=HEADERS, content_type="text/html; charset=utf-8")
+def page(template: str, *, status: int = 200, headers: dict[str, str] = HEADERS, **values: Any) -> View:
+    """Choose a template, its values, and the headers of every page or its own."""
+    return View(template, {"spell": spell, **values}, headers, status)
 
 
 def spell(seconds: int) -> str:

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,9 @@ import orjson
 import yaml
 
 from rules.events import EVENTS
+from schemas.files import File
 
 SOURCE = Path(__file__).resolve().parent.parent / "spec" / "openapi.yaml"
-
-
-@dataclass(frozen=True)
-class Published:
-    """A document's bytes, their media type and what tells this version from others."""
-
-    content: bytes
-    media_type: str
-    etag: str
 
 
 def read(path: Path = SOURCE) -> dict[str, Any]:
@@ -32,11 +23,12 @@ def read(path: Path = SOURCE) -> dict[str, Any]:
 
 
 @cache
-def publish(form: str) -> Published:
+def publish(form: str) -> File:
     """Return the document in one of its forms: yaml, json, or 3.1."""
     content = _FORMS[form]()
     media_type = "application/yaml" if form == "yaml" else "application/json"
-    return Published(content, media_type, hashlib.sha256(content).hexdigest()[:32])
+    etag = hashlib.sha256(content).hexdigest()[:32]
+    return File(content, media_type, {"Cache-Control": "public, max-age=300"}, etag)
 
 
 def twin(document: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from connexion.spec import Specification
 
 from app.http.application import CANDIDATE, PUBLIC
 from app.http.formats import CHECKS
-from app.http.operations import METHODS
-from app.http.paths import Tree
+from app.http.paths import METHODS, Tree
 from app.http.schema import draft4
 from schemas import document
 
@@ -65,11 +64,11 @@ def operations(name: str) -> dict[tuple[str, str], Documented]:
 
 
 @functools.cache
-def _tree() -> Tree:
-    tree = Tree()
+def _tree() -> Tree[None]:
+    tree: Tree[None] = Tree()
     for name in documents():
         for method, path in operations(name):
-            tree.add(path, {method.lower(): None})
+            tree.add(path, method, None)
     return tree
 
 
@@ -79,7 +78,7 @@ def find(method: str, path: str) -> Documented | None:
     if found is None:
         return None
     every = {**operations("openapi"), **operations("candidate")}
-    return every.get((method.upper(), found[0]))
+    return every.get((method.upper(), found.path))
 
 
 @functools.cache

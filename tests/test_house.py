@@ -19,7 +19,8 @@ from starlette.testclient import TestClient
 
 import store.base
 from app.http.formats import CHECKS
-from app.http.operations import IDEMPOTENCY_KEY, METHODS
+from app.http.once import IDEMPOTENCY_KEY
+from app.http.paths import METHODS
 from app.http.schema import draft4
 from app.instance.settings import ROOT
 from rules import errors, events, scopes

@@ -1,43 +1,37 @@
-"""What one request carries along: its id, its arguments, its caller, its limits."""
+"""What one request carries along, from the first station to the last."""
 
-from collections.abc import MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from starlette.datastructures import Headers
 
 from rules.caller import Caller
 
 Scope = MutableMapping[str, Any]
-
-
-@dataclass
-class Request:
-    """One request as it passes the stations; kept in the ASGI scope's extensions."""
-
-    id: str
-    address: str
-    path: str
-    query: str
-    arguments: dict[str, Any] = field(default_factory=dict)
-    headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is
-    operation: str = ""  # the operationId, once it is known
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class Answer:
-    """What goes out of a JSON operation."""
+class Request:
+    """One request; kept in the ASGI scope's extensions."""
 
-    status: int
-    body: bytes
-    headers: dict[str, str] = field(default_factory=dict)
+    id: str
+    address: str
+    method: str
+    path: str
+    query: bytes
+    head: Headers
+    pipeline: Any = None  # app.http.pipeline.Pipeline (which needs this module), once its operation is known
+    caller: Caller | None = None  # who asks; None where no key is needed
+    body: bytes = b""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is
 
 
 def of(scope: Scope) -> Request:
     """Return the request's record."""
     request: Request = scope["extensions"]["hiring"]
     return request
-
-
-def caller(scope: Scope) -> Caller | None:
-    """Return who is asking, or None where an operation needs no key."""
-    token = scope["extensions"].get("connexion_context", {}).get("token_info")
-    return token["caller"] if token else None

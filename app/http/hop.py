@@ -21,8 +21,8 @@ class Hop:
     An executor wakes the loop for every answer; here answers that are ready together share one wake-up.
     """
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
+    def __init__(self, threads: int, name: str) -> None:
+        self.threads, self.name = threads, name
         self.started = False
         self.work: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.desks: WeakKeyDictionary[asyncio.AbstractEventLoop, _Desk] = WeakKeyDictionary()
@@ -32,7 +32,7 @@ class Hop:
         if not self.started:
             self.started = True
             for number in range(self.threads):
-                threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
+                threading.Thread(target=self._serve, name=f"{self.name}-{number}", daemon=True).start()
         if self.work.qsize() > LONGEST_QUEUE:
             raise Unavailable
         loop = asyncio.get_running_loop()

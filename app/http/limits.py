@@ -1,12 +1,6 @@
 """Rate limits, counted after identity and before the body."""
 
-from typing import Any
-
-from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
-from connexion.operations import AbstractOperation
-from starlette.concurrency import run_in_threadpool
-
-from app.http import context
+from app.http.context import Request
 from rules.caller import Caller
 from rules.errors import RateLimited
 from rules.plans import EXTRA_CAPS
@@ -44,9 +38,9 @@ def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | Non
     return [hour, *extra]
 
 
-def count(request: context.Request, caller: Caller | None, *, reads: bool, cap: str | None) -> None:
+def count(request: Request, *, reads: bool, cap: str | None) -> None:
     """Count a request, or refuse it; the answer will carry where the limit stands."""
-    counted = applying(caller, request.address, reads=reads, cap=cap)
+    counted = applying(request.caller, request.address, reads=reads, cap=cap)
     if not counted:
         return
     standing, wait = limits.take(counted)
@@ -57,29 +51,3 @@ def count(request: context.Request, caller: Caller | None, *, reads: bool, cap: 
     }
     if wait is not None:
         raise RateLimited(wait)
-
-
-class _Operation:
-    def __init__(self, next_app: Any, *, reads: bool, cap: str | None) -> None:
-        self.next_app, self.reads, self.cap = next_app, reads, cap
-
-    async def __call__(self, scope: context.Scope, receive: Any, send: Any) -> None:
-        request, caller = context.of(scope), context.caller(scope)
-        await run_in_threadpool(count, request, caller, reads=self.reads, cap=self.cap)
-        await self.next_app(scope, receive, send)
-
-
-class _Api(RoutedAPI):
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.add_paths()
-
-    def make_operation(self, operation: AbstractOperation) -> _Operation:
-        cap = self.specification.get_operation(operation.path, operation.method).get("x-limit")
-        return _Operation(self.next_app, reads=operation.method.upper() == "GET", cap=cap)
-
-
-class Limits(RoutedMiddleware):
-    """The station between security and validation."""
-
-    api_cls = _Api

@@ -1,20 +1,18 @@
 """Every refusal and every fault, in the contract's envelope."""
 
 import logging
-from functools import cache
 from typing import Any
 
 import orjson
 import redis
 from connexion.exceptions import ProblemException
 from connexion.lifecycle import ConnexionRequest, ConnexionResponse
-from jinja2 import Environment, FileSystemLoader
 from starlette.exceptions import HTTPException
 
 import store
-from app.http.context import Answer
+from app.http import answers
+from app.http.answers import Answer
 from app.instance import logs
-from app.instance.settings import ROOT
 from handlers import pages
 from rules import errors, links
 from rules.errors import Refusal
@@ -49,32 +47,22 @@ def understand(fault: Exception) -> Refusal:
     return errors.InternalError()
 
 
-def answer(request: ConnexionRequest, fault: Exception) -> ConnexionResponse:
-    """Answer one refusal or fault, as Connexion wants it."""
-    path = request.scope["path"]
-    rendered = render(fault, path)
+def for_connexion(request: ConnexionRequest, fault: Exception) -> ConnexionResponse:
+    """Answer one refusal or fault, as Connexion's chain wants it."""
+    given = answer(fault, request.scope["path"])
+    return ConnexionResponse(
+        status_code=given.status, content_type=given.media_type, body=given.body, headers=given.headers
+    )
+
+
+def answer(fault: Exception, path: str) -> Answer:
+    """Answer one refusal or fault: in the contract's envelope, or with a page where a person's browser asks."""
+    given = render(fault, path)
     if path.startswith(PAGES):
-        return _page(understand(fault), rendered)
-    return ConnexionResponse(
-        status_code=rendered.status, mimetype="application/json", body=rendered.body, headers=rendered.headers
-    )
-
-
-def _page(refusal: Refusal, rendered: Answer) -> ConnexionResponse:
-    """Answer a person's browser with a page that says the same."""
-    html = _templates().get_template("refused.html").render(refusal=refusal, status=rendered.status)
-    return ConnexionResponse(
-        status_code=rendered.status,
-        mimetype="text/html",
-        content_type="text/html; charset=utf-8",
-        body=html,
-        headers=rendered.headers | pages.HEADERS,
-    )
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(loader=FileSystemLoader(ROOT / "templates"), autoescape=True)
+        html = answers.templates().get_template("refused.html")
+        page = html.render(refusal=understand(fault), status=given.status)
+        return Answer(given.status, page.encode(), given.headers | pages.HEADERS, answers.HTML)
+    return given
 
 
 def render(fault: Exception, path: str) -> Answer:

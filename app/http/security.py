@@ -2,19 +2,17 @@
 
 import re
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from connexion.lifecycle import ConnexionRequest
-from connexion.security import BearerSecurityHandler
-from starlette.concurrency import run_in_threadpool
-
 import store
-from app.http import addresses, context
+from app.http import addresses
+from app.http.context import Request
 from rules import scopes
 from rules.caller import Caller
 from rules.clock import now
-from rules.errors import ExpiredApiKey, InsufficientScope, InvalidApiKey, IpNotAllowed
+from rules.errors import ExpiredApiKey, InsufficientScope, InvalidApiKey, IpNotAllowed, Refusal
 from store import keys
 
 _FORM = re.compile(r"ct_(?:live|test)_[A-Za-z0-9_-]{32,128}")
@@ -60,9 +58,9 @@ def _look_up(key: str) -> Any:
     return row
 
 
-def identify(authorization: str | None, address: str, required: list[str]) -> Caller:
-    """Return the caller of a request, or refuse: key, expiry, address, scope, in this order."""
-    scheme, _, key = (authorization or "").partition(" ")
+def bearer(request: Request, required: list[str]) -> Caller:
+    """Return whose API key a request carries, or refuse: key, expiry, address, scope, in this order."""
+    scheme, _, key = request.head.get("authorization", "").partition(" ")
     key = key.strip()
     if scheme.lower() != "bearer" or not _FORM.fullmatch(key):
         raise InvalidApiKey
@@ -71,25 +69,32 @@ def identify(authorization: str | None, address: str, required: list[str]) -> Ca
         raise InvalidApiKey
     if row.expires_at and row.expires_at <= now():
         raise ExpiredApiKey
-    if row.cidrs and not addresses.within(address, row.cidrs):
-        raise IpNotAllowed(ip=address)
+    if row.cidrs and not addresses.within(request.address, row.cidrs):
+        raise IpNotAllowed(ip=request.address)
     granted = frozenset(row.scopes)
     if missing := scopes.missing(granted, required):
         raise InsufficientScope(required_scope=missing[0])
     return Caller(row.organisation_id, row.livemode, row.plan, granted, row.id)
 
 
-class ScopedBearer(BearerSecurityHandler):
-    """Connexion's bearer handler, which drops the scopes that an operation's `security` names, with them kept."""
+Scheme = Callable[[Request, list[str]], Caller]
+SCHEMES: dict[str, Scheme] = {"bearer": bearer}  # by its name in the documents
+Alternatives = list[dict[str, list[str]]]  # a document's `security`: any of them, each of all its schemes
 
-    def get_fn(self, security_scheme: dict[str, Any], required_scopes: list[str]) -> Any:
-        """Return the check of one operation."""
 
-        async def verify(request: ConnexionRequest) -> dict[str, Any]:
-            scope = request.scope
-            caller = await run_in_threadpool(
-                identify, request.headers.get("authorization"), context.of(scope).address, required_scopes
-            )
-            return {"caller": caller}
+def identify(request: Request, alternatives: Alternatives) -> Caller | None:
+    """Return who asks by the first alternative that lets them in; None where nobody has to be known.
 
-        return verify
+    Where none does, the refusal that says most is raised: of what is known and may not (403), of nothing known (401).
+    """
+    refused: list[Refusal] = []
+    for alternative in alternatives:
+        try:
+            callers = [SCHEMES[name](request, scopes) for name, scopes in alternative.items()]
+        except Refusal as refusal:
+            refused.append(refusal)
+        else:
+            return callers[0] if callers else None
+    if refused:
+        raise max(refused, key=lambda one: one.status)
+    return None

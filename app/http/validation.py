@@ -1,28 +1,28 @@
-"""Requests read and checked against the document: every fault at once, each with its place.
-
-Each operation is compiled once, from what Connexion loaded; it takes the seat of Connexion's own request validation,
-which builds its validators anew on every request and stops at the first fault.
-"""
+"""Requests read and checked against the document: every fault at once, each with its place."""
 
 import copy
 from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
-from connexion.middleware.abstract import RoutedAPI
-from connexion.middleware.request_validation import RequestValidationMiddleware
 from connexion.operations import AbstractOperation
-from starlette.datastructures import Headers
 
-from app.http import bodies, context
+from app.http import bodies
+from app.http.context import Receive, Request
 from app.http.schema import MOST_FAULTS, Fault, Schema, fault, step, unknown
 from rules.errors import BodyTooLarge, Invalid, UnsupportedMediaType
 
 
-class Operation:
-    """One operation's request, compiled."""
+class Reader:
+    """One operation's parameters and bodies, compiled from what Connexion loaded."""
 
-    def __init__(self, operation: AbstractOperation) -> None:
+    def __init__(self, operation: AbstractOperation, template: str) -> None:
+        # A path with this many segments, some of them parameters, is all that ever comes here.
+        self.places = [
+            (number, segment[1:-1])
+            for number, segment in enumerate(template.strip("/").split("/"))
+            if segment.startswith("{")
+        ]
         # Connexion adds a path's own parameters again each time that it loads one of its operations.
         distinct = {(one["in"], one["name"]): one for one in operation.parameters}.values()
         self.parameters = [
@@ -35,39 +35,40 @@ class Operation:
         self.method = operation.method.upper()
         self.bodies = {media: Schema(content["schema"]) for media, content in body.get("content", {}).items()}
 
-    async def receive(self, scope: context.Scope, receive: Any) -> bytes:
+    async def receive(self, request: Request, receive: Receive) -> bytes:
         """Take in the body, no more of it than its media type may have."""
         if not self.bodies:
             may_have_one = self.method in ("POST", "PUT", "PATCH")
-            return await _receive(receive, scope, bodies.LARGEST[bodies.JSON]) if may_have_one else b""
-        headers = Headers(scope=scope)
-        media = bodies.media_type(headers.get("content-type", ""))[0]
+            return await _receive(receive, request, bodies.LARGEST[bodies.JSON]) if may_have_one else b""
+        media = bodies.media_type(request.head.get("content-type", ""))[0]
         if media not in self.bodies:
             raise UnsupportedMediaType(supported=list(self.bodies))
-        if headers.get("content-encoding", "identity").lower() != "identity":
+        if request.head.get("content-encoding", "identity").lower() != "identity":
             raise UnsupportedMediaType("Compressed bodies are not taken; send it as it is.")
-        return await _receive(receive, scope, bodies.LARGEST[media])
+        return await _receive(receive, request, bodies.LARGEST[media])
 
-    def read(self, scope: context.Scope, path: dict[str, str], body: bytes) -> dict[str, Any]:
+    def read(self, request: Request) -> dict[str, Any]:
         """Return the handler's arguments, or refuse with every fault of the request."""
         faults: list[Fault] = []
-        arguments = self._read_parameters(scope, path, faults)
+        arguments = self._read_parameters(request, faults)
         if self.bodies:
-            arguments["body"] = self._read_body(body, Headers(scope=scope).get("content-type", ""), faults)
-        elif body:
-            faults += _strange(body)
+            arguments["body"] = self._read_body(request, faults)
+        elif request.body:
+            faults += _strange(request.body)
         if faults:
             raise Invalid(fields=faults)
         return arguments
 
-    def _read_parameters(
-        self, scope: context.Scope, path: dict[str, str], faults: list[Fault]
-    ) -> dict[str, Any]:
+    def _read_parameters(self, request: Request, faults: list[Fault]) -> dict[str, Any]:
         """Read path, query and header parameters."""
-        given = {"path": {name: [value] for name, value in path.items()}, "query": {}, "header": {}}
+        segments = request.path.strip("/").split("/")
+        given: dict[str, dict[str, list[str]]] = {
+            "path": {name: [segments[number]] for number, name in self.places},
+            "query": {},
+        }
         try:
             query = parse_qsl(
-                scope["query_string"].decode("ascii"),
+                request.query.decode("ascii"),
                 keep_blank_values=True,
                 errors="strict",
                 max_num_fields=100,
@@ -77,10 +78,9 @@ class Operation:
             query = []
         for name, value in query:
             given["query"].setdefault(name, []).append(value)
-        headers = Headers(scope=scope)
         arguments = {}
         for name, where, required, schema, compiled in self.parameters:
-            values = headers.getlist(name) if where == "header" else given[where].get(name, [])
+            values = request.head.getlist(name) if where == "header" else given[where].get(name, [])
             pointer = f"/{where}/{name}"
             if not values:
                 if required:
@@ -103,10 +103,10 @@ class Operation:
         )
         return arguments
 
-    def _read_body(self, body: bytes, content_type: str, faults: list[Fault]) -> dict[str, Any] | None:
+    def _read_body(self, request: Request, faults: list[Fault]) -> dict[str, Any] | None:
         """Read and check the body; None where it has faults."""
-        media, options = bodies.media_type(content_type)
-        schema = self.bodies[media]
+        media, options = bodies.media_type(request.head.get("content-type", ""))
+        schema, body = self.bodies[media], request.body
         if not body and media != bodies.FORM:
             if self.required:
                 faults.append(fault("", "A request body is required."))
@@ -135,23 +135,8 @@ def _strange(body: bytes) -> list[Fault]:
     return [fault(step(name), "Unknown field. This operation takes none.") for name in names]
 
 
-class Station:
-    """The station of one operation: read, check, pass on."""
-
-    def __init__(self, next_app: Any, operation: AbstractOperation) -> None:
-        self.next_app, self.operation = next_app, Operation(operation)
-
-    async def __call__(self, scope: context.Scope, receive: Any, send: Any) -> None:
-        """Serve one request."""
-        body = await self.operation.receive(scope, receive)
-        context.of(scope).arguments = self.operation.read(scope, scope.get("path_params", {}), body)
-        # What was read is handed on as arguments; Connexion and Flask need not read it again.
-        headers = [(name, value) for name, value in scope["headers"] if not name.startswith(b"content-")]
-        await self.next_app(dict(scope, headers=headers, query_string=b""), _nothing, send)
-
-
-async def _receive(receive: Any, scope: context.Scope, largest: int) -> bytes:
-    declared = Headers(scope=scope).get("content-length", "0")
+async def _receive(receive: Receive, request: Request, largest: int) -> bytes:
+    declared = request.head.get("content-length", "0")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > largest:
         raise BodyTooLarge(limit_bytes=largest)
     read = bytearray()
@@ -165,22 +150,3 @@ async def _receive(receive: Any, scope: context.Scope, largest: int) -> bytes:
         if len(read) > largest:
             raise BodyTooLarge(limit_bytes=largest)
     return bytes(read)
-
-
-async def _nothing() -> dict[str, Any]:
-    return {"type": "http.request", "body": b"", "more_body": False}
-
-
-class _Api(RoutedAPI):
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.add_paths()
-
-    def make_operation(self, operation: AbstractOperation) -> Station:
-        return Station(self.next_app, operation)
-
-
-class Validation(RequestValidationMiddleware):
-    """Connexion's request validation with compiled operations."""
-
-    api_cls = _Api

@@ -1,4 +1,4 @@
-"""The short way and Connexion's chain answer alike: every operation, valid and invalid, status, body and headers."""
+"""The compiled way and Connexion's chain answer alike: every operation, valid and invalid, status, body and headers."""
 
 import dataclasses
 import re
@@ -9,7 +9,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.http.application import create_app
-from app.http.plan import FastPath
 from app.instance.settings import Settings
 from tests import api
 from tests.api import Tenant
@@ -154,24 +153,3 @@ def test_what_has_no_plan_answers_alike(ways: tuple[TestClient, TestClient]) -> 
         keyed = dataclasses.replace(api.tenant(http).test, checked=False)
         answers.append([shown(keyed.request(method, path)) for method, path in requests])
     assert answers[0] == answers[1]
-
-
-def answers_json(operation: Documented) -> bool:
-    answers = operation.definition["responses"].items()
-    content = {kind for status, answer in answers if status < "400" for kind in answer.get("content", ())}
-    return content <= {"application/json"}
-
-
-def test_every_other_operation_has_a_plan(settings: Settings) -> None:
-    """Only what does not answer JSON is left to the chain."""
-    app = create_app(settings)
-    with TestClient(app):
-        stations, found = [app.middleware.app], None
-        while found is None:
-            station = stations.pop()
-            if isinstance(station, FastPath):
-                found = station
-            elif getattr(station, "app", None) is not None:
-                stations.append(station.app)
-        planned = set(found.plans)
-    assert planned == {(one.method, one.path) for one in PUBLIC + CANDIDATE + HEALTH if answers_json(one)}

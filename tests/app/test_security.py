@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from sqlalchemy import text, update
 from sqlalchemy.exc import DBAPIError
+from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 import store
 from app.http import addresses, security
+from app.http.context import Request
 from app.instance import logs
 from rules.clock import now
 from rules.errors import Refusal
@@ -44,7 +46,9 @@ def identify(
 ) -> Any:
     """The caller, or the code of the refusal with its details."""
     try:
-        return security.identify(None if key is None else f"{scheme} {key}", at, list(required))
+        given = {} if key is None else {"authorization": f"{scheme} {key}"}
+        request = Request("req_1", at, "GET", "/", b"", Headers(given))
+        return security.identify(request, [{"bearer": list(required)}])
     except Refusal as refused:
         return refused.code, refused.details
 

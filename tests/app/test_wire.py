@@ -12,6 +12,7 @@ from connexion import FlaskApp
 from starlette.testclient import TestClient
 
 from app.http import server as web
+from app.instance.listening import listen
 from tests.api import Tenant, tenant
 
 Address = tuple[str, int]
@@ -34,7 +35,7 @@ class Answered:
 @pytest.fixture(scope="module")
 def server(app: FlaskApp, http: TestClient) -> Iterator[Address]:
     """The application under the server of production, on a port of its own."""
-    listener = web.listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     running = uvicorn.Server(web.config(app))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

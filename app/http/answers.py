@@ -1,0 +1,117 @@
+"""What goes out: JSON, a page or a file, all three one kind of answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import orjson
+from jinja2 import Environment, FileSystemLoader
+
+from app.http.context import Request, Send
+from app.instance.settings import ROOT
+from rules import links
+from rules.pages import Page
+from schemas.files import File
+from schemas.views import View
+
+JSON = "application/json"
+HTML = "text/html; charset=utf-8"
+
+
+@dataclass(slots=True)
+class Answer:
+    """A status, a body and what is said of it."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+    media_type: str = JSON
+
+
+@dataclass(slots=True)
+class Made:
+    """What a handler made, and what an organisation's reads say beside it."""
+
+    body: Any
+    status: int
+    meta: dict[str, Any] | None = None
+
+
+def render(made: Made, request: Request) -> Answer:
+    """Write what a handler made as its kind is written."""
+    return _KINDS.get(type(made.body), _json)(made, request)
+
+
+def _json(made: Made, _request: Request) -> Answer:
+    body = made.body if made.meta is None else {**made.body, "meta": made.meta}
+    return Answer(made.status, orjson.dumps(body))
+
+
+def _nothing(made: Made, _request: Request) -> Answer:
+    return Answer(made.status, b"")
+
+
+def _list(made: Made, request: Request) -> Answer:
+    page: Page = made.body
+    made.body = {
+        "next": _page_url(request, page.next),
+        "previous": _page_url(request, page.previous),
+        "results": page.results,
+    }
+    return _json(made, request)
+
+
+def _page_url(request: Request, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    query = [(name, value) for name, value in parse_qsl(request.query.decode()) if name != "cursor"]
+    return f"{links.base()}{request.path}?{urlencode([*query, ('cursor', cursor)])}"
+
+
+def _file(made: Made, request: Request) -> Answer:
+    file: File = made.body
+    if file.etag is None:
+        return Answer(made.status, file.content, file.headers, file.media_type)
+    headers = file.headers | {"ETag": f'"{file.etag}"'}
+    if _unchanged(request.head.get("if-none-match", ""), file.etag):
+        return Answer(304, b"", headers)
+    return Answer(made.status, file.content, headers, file.media_type)
+
+
+def _unchanged(known: str, etag: str) -> bool:
+    """Say whether a client has this version (RFC 9110, 13.1.2: compared weakly, `*` for any)."""
+    tags = [tag.strip().removeprefix("W/") for tag in known.split(",")]
+    return f'"{etag}"' in tags or tags == ["*"]
+
+
+def _view(made: Made, _request: Request) -> Answer:
+    view: View = made.body
+    html = templates().get_template(view.template).render(view.values)
+    return Answer(view.status, html.encode(), view.headers, HTML)
+
+
+@cache
+def templates() -> Environment:
+    """Return the pages' templates."""
+    return Environment(loader=FileSystemLoader(ROOT / "templates"), autoescape=True)
+
+
+_KINDS: dict[type, Callable[[Made, Request], Answer]] = {
+    type(None): _nothing,
+    Page: _list,
+    File: _file,
+    View: _view,
+}
+
+
+async def send(answer: Answer, to: Send) -> None:
+    """Hand an answer to the server."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
+    if answer.body:
+        headers.append((b"content-type", answer.media_type.encode()))
+    if answer.status not in (204, 304):
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+    await to({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await to({"type": "http.response.body", "body": answer.body})

@@ -1,0 +1,80 @@
+"""The outermost station: request id, address, what all answers carry, and the line of the log."""
+
+import logging
+import re
+import time
+from typing import Any
+
+from starlette.datastructures import Headers
+
+from app.http import addresses, context, measures
+from app.instance import logs
+from store.ids import new_id
+
+log = logging.getLogger("hiring.requests")
+
+
+class Entrance:
+    """Give each request its id and address, each answer what all answers carry, and log how it ended.
+
+    `origin` is our own: pages of other sites may not read answers, and are told so.
+    """
+
+    def __init__(self, app: context.App, *, trusted_proxies: tuple[str, ...], origin: str) -> None:
+        self.app, self.trusted_proxies, self.origin = app, trusted_proxies, origin
+
+    async def __call__(self, scope: context.Scope, receive: context.Receive, send: context.Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        started, status = time.perf_counter(), 0
+        headers = Headers(scope=scope)
+        peer = scope["client"][0] if scope.get("client") else ""
+        request = context.Request(
+            id=_given(headers) or f"req_{new_id().hex}",
+            address=addresses.client(peer, headers.getlist("x-forwarded-for"), self.trusted_proxies),
+            method=scope["method"],
+            path=scope["path"],
+            query=scope["query_string"],
+            head=headers,
+        )
+        scope.setdefault("extensions", {})["hiring"] = request
+        logs.request_id.set(request.id)
+
+        async def answer(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                ours = {
+                    "x-request-id": request.id,
+                    "access-control-allow-origin": self.origin,
+                    **request.headers,
+                }
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *((name.lower().encode(), value.encode()) for name, value in ours.items()),
+                ]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, answer)
+        finally:
+            seconds = time.perf_counter() - started
+            measures.request(request.pipeline.id if request.pipeline else "", status, seconds)
+            log.info(
+                "%s %s",
+                scope["method"],
+                scope["path"],
+                extra={
+                    "status": status,
+                    "duration_ms": round(seconds * 1000, 1),
+                    "address": request.address,
+                },
+            )
+        return None
+
+
+def _given(headers: Headers) -> str | None:
+    """Take the caller's own request id where it is short and harmless."""
+    given = headers.get("x-request-id", "")
+    return given if re.fullmatch(r"[A-Za-z0-9._-]{8,64}", given) else None

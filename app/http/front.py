@@ -1,0 +1,87 @@
+"""Where a request meets its operation: found in the tree of paths, and carried out in compiled form.
+
+Connexion loads the documents and resolves their operations; from what it loaded each becomes a Pipeline. An ordinary
+request takes the pipeline's steps from here, with one hop into a request thread. What is left (HEAD, static files, or
+everything with FAST_PATH=0) goes through Connexion's chain, where the same steps sit in Connexion's seats.
+"""
+
+from typing import Any
+
+from connexion.middleware.abstract import SpecMiddleware
+from connexion.spec import Specification
+
+from app.http import answers, context, refusals
+from app.http.answers import Answer
+from app.http.hop import Hop
+from app.http.paths import METHODS, Tree
+from app.http.pipeline import Pipeline
+from app.http.seats import Handlers, Pipelines
+from rules.errors import MethodNotAllowed, NotFound
+
+DOORS = 4  # threads that look at heads: they wait for Redis, and now and then for a key
+
+
+class Front(SpecMiddleware):
+    """Find the operation; carry it out, or pass it on."""
+
+    def __init__(self, app: context.App, *, pipelines: Pipelines, threads: int, fast: bool) -> None:
+        self.app, self.pipelines, self.fast = app, pipelines, fast
+        self.doors, self.hop = Hop(DOORS, "door"), Hop(threads, "request")
+        self.tree: Tree[Pipeline] = Tree()
+
+    def add_api(
+        self, specification: Specification, *, base_path: str, resolver: Handlers, **_options: Any
+    ) -> None:
+        """Compile a document's operations."""
+        for path, item in specification["paths"].items():
+            for method in METHODS:
+                if method in item:
+                    operation = specification.operation_cls.from_spec(
+                        specification, path=path, method=method, resolver=resolver
+                    )
+                    handler = resolver.handler(operation.operation_id)
+                    pipeline = Pipeline(operation, item[method], base_path + path, handler)
+                    self.pipelines[pipeline.id] = pipeline
+                    self.tree.add(base_path + path, method, pipeline)
+
+    async def __call__(self, scope: context.Scope, receive: context.Receive, send: context.Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = context.of(scope)
+        try:
+            found = self._find(scope, request)
+            if found is None:
+                answer = None
+            elif isinstance(found, Answer):
+                answer = found
+            else:
+                answer = await self._carry_out(found, request, receive)
+        except Exception as fault:  # whatever it is has an answer
+            answer = refusals.answer(fault, request.path)
+        await (self.app(scope, receive, send) if answer is None else answers.send(answer, send))
+
+    def _find(self, scope: context.Scope, request: context.Request) -> Pipeline | Answer | None:
+        """Return the operation that is carried out here; None where the chain does. Refuse what no document knows."""
+        place = self.tree.find(request.path)
+        if place is None or b"%2f" in (scope.get("raw_path") or b"").lower():  # encoded, it divides nothing
+            raise NotFound("There is no such path.")
+        if request.method == "OPTIONS":
+            return Answer(204, b"", {"Allow": place.allow})
+        if (request.method if request.method != "HEAD" else "GET") not in place.methods:
+            raise MethodNotAllowed(allow=place.allow)
+        if request.path != (proper := place.proper(request.path)):
+            request.path = scope["path"] = proper
+            scope["raw_path"] = proper.encode("utf-8", "surrogateescape")
+        return place.methods.get(request.method) if self.fast else None
+
+    async def _carry_out(
+        self, pipeline: Pipeline, request: context.Request, receive: context.Receive
+    ) -> Answer:
+        """Take the steps: two before the body is read, three in a request thread."""
+        request.pipeline = pipeline
+        await self.doors.submit(pipeline.admit, request)
+        await pipeline.receive(request, receive)
+        answer: Answer = await self.hop.submit(pipeline.serve, request)
+        return answer

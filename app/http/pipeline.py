@@ -1,0 +1,142 @@
+"""One operation from its request to its answer, in five steps, whichever way the request came.
+
+identify  who asks, by the document's `security`                        needs the head alone
+count     against the hour, the address and the operation's own cap     needs the head alone
+read      parameters and body against the document, every fault at once
+run       one transaction and the handler; an Idempotency-Key's effect once
+render    JSON, a page or a file
+"""
+
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from connexion.operations import AbstractOperation
+from sqlalchemy.orm import Session
+
+import store
+from app.http import answers, limits, once, security
+from app.http.answers import Answer, Made
+from app.http.context import Receive, Request
+from app.http.validation import Reader
+from rules import plans
+from rules.caller import Caller
+from store import idempotency, organisations
+from store.engine import Means
+
+Begin = Callable[[], AbstractContextManager[Session]]
+
+# What is opened for a handler that names it; a session for all others.
+OPENS: dict[str, Callable[[], AbstractContextManager[Means]]] = {
+    "reading": store.reading,
+    "writing": store.writing,
+}
+
+
+class Pipeline:
+    """One operation, compiled from what Connexion loaded.
+
+    The handler names what it needs: `session`, a transaction; `writing`, one in which prepared statements are enough;
+    `reading` where it changes nothing; `begin` and `finish` where it must reach the network between two transactions,
+    `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; parameters and `body` by
+    name, or all that it does not name as `**query`.
+    """
+
+    def __init__(
+        self,
+        operation: AbstractOperation,
+        definition: dict[str, Any],
+        template: str,
+        handler: Callable[..., Any],
+    ) -> None:
+        signature = inspect.signature(handler).parameters.values()
+        self.id: str = operation.operation_id
+        self.handler, self.method = handler, operation.method.upper()
+        self.security: security.Alternatives = operation.security or []
+        self.cap: str | None = definition.get("x-limit")
+        self.reader = Reader(operation, template)
+        self.feature: str | None = definition.get("x-feature")
+        self.wants = {parameter.name for parameter in signature}
+        self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
+        self.open = next((opens for name, opens in OPENS.items() if name in self.wants), store.transaction)
+        self.in_parts = not self.wants.isdisjoint(("begin", "finish"))
+        self.success = int(min(status for status in operation.responses if status.startswith("2")))
+        content = operation.responses[str(self.success)].get("content", {})
+        self.with_meta = self.method == "GET" and answers.JSON in content
+
+    # --- The steps
+
+    def identify(self, request: Request) -> None:
+        """Note who asks, or refuse."""
+        request.caller = security.identify(request, self.security)
+
+    def count(self, request: Request) -> None:
+        """Count the request, or refuse it."""
+        limits.count(request, reads=self.method == "GET", cap=self.cap)
+
+    def read(self, request: Request) -> None:
+        """Note the handler's arguments, or refuse with every fault of the request."""
+        request.arguments = self.reader.read(request)
+
+    def run(self, request: Request) -> Made | Answer:
+        """Carry the request out; an answer where it is one that was given before."""
+        if request.caller and self.feature:
+            plans.require(request.caller.plan_name, self.feature)
+        if request.caller and once.names_itself(request.arguments):
+            return self._once(request, request.caller)
+        with self.open() as means:
+            return self._make(request, means)
+
+    def render(self, request: Request, made: Made | Answer) -> Answer:
+        """Write what was made."""
+        return made if isinstance(made, Answer) else answers.render(made, request)
+
+    # --- In the order of the contract
+
+    def admit(self, request: Request) -> None:
+        """Take the steps that come before a byte of the body is read."""
+        self.identify(request)
+        self.count(request)
+
+    async def receive(self, request: Request, receive: Receive) -> None:
+        """Take in the body."""
+        request.body = await self.reader.receive(request, receive)
+
+    def serve(self, request: Request) -> Answer:
+        """Take the other steps."""
+        self.read(request)
+        return self.answer(request)
+
+    def answer(self, request: Request) -> Answer:
+        """Take the last two steps."""
+        return self.render(request, self.run(request))
+
+    # --- What `run` is made of
+
+    def _make(self, request: Request, means: Means | None, finish: Begin = store.transaction) -> Made:
+        given, caller = request.arguments, request.caller
+        arguments = given if self.wants_all else {name: given[name] for name in given if name in self.wants}
+        there = {
+            "session": means,
+            "reading": means,
+            "writing": means,
+            "begin": store.transaction,
+            "finish": finish,
+            "caller": caller,
+        }
+        made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})
+        body, status = made if isinstance(made, tuple) else (made, self.success)
+        meta = organisations.quota(means, caller) if self.with_meta and caller and means else None
+        return Made(body, status, meta)
+
+    def _once(self, request: Request, caller: Caller) -> Answer:
+        """Answer a request that names itself: its effect once, its answer as often as it is asked for."""
+
+        def first(session: Session | None, finish: Begin = store.transaction) -> idempotency.Answer:
+            rendered = self.render(request, self._make(request, session, finish))
+            return idempotency.Answer(rendered.status, rendered.body)
+
+        asked = once.asked(caller, f"{self.method} {request.path}", request.arguments)
+        kept, replayed = once.in_parts(asked, first) if self.in_parts else once.at_once(asked, first)
+        return Answer(kept.status, kept.body, {"Idempotent-Replayed": "true"} if replayed else {})
