@@ -19,22 +19,13 @@ from rules.errors import Invalid, NotFound
 from rules.pages import Page
 from schemas import applications as schemas
 from schemas import emails
-from store import (
-    application_lists,
-    applications,
-    attachments,
-    candidates,
-    events,
-    fields,
-    jobs,
-    knockouts,
-    moves,
-    screened,
-)
-from store.applications import Application
-from store.engine import Reading
-from store.ids import new_id
-from store.jobs import Job
+from store import events
+from store.applying import applications, attachments, candidates, lists, moves, screened
+from store.applying.applications import Application
+from store.database.engine import Reading
+from store.database.ids import new_id
+from store.hiring import fields, jobs, knockouts
+from store.hiring.jobs import Job
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -52,7 +43,7 @@ def list_applications(
     if job_slug is not None:
         found = jobs.find_id(reading, caller, job_slug)
         job_id = found if job_id in (None, found) else jobs.NIL
-    return application_lists.page(reading, caller, job_id=job_id, **query).map(schemas.item)
+    return lists.page(reading, caller, job_id=job_id, **query).map(schemas.item)
 
 
 def get_application(session: Session, caller: Caller, application_id: UUID) -> Body:

@@ -20,8 +20,8 @@ from app.http.context import Answer
 from rules import links, plans
 from rules.caller import Caller
 from rules.pages import Page
-from store import idempotency, organisations
-from store.engine import Means
+from store.accounts import idempotency, organisations
+from store.database.engine import Means
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 Begin = Callable[[], AbstractContextManager[Session]]

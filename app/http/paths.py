@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from app.http import addresses, context, measures
 from app.instance import logs
 from rules.errors import MethodNotAllowed, NotFound
-from store.ids import new_id
+from store.database.ids import new_id
 
 log = logging.getLogger("hiring.requests")
 

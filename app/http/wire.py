@@ -5,7 +5,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from app.http import refusals
 from app.instance import logs
 from rules.errors import Invalid
-from store.ids import new_id
+from store.database.ids import new_id
 
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
 
