@@ -18,7 +18,9 @@ from bench import figures
 from bench.figures import Figure
 from bench.requests import PEERS, environment
 from rules.caller import Caller
-from store import events, organisations, webhooks
+from store import events
+from store.accounts import organisations
+from store.delivering import webhooks
 
 EVENTS, QUICK_EVENTS = 20_000, 4_000
 STEADY, STEADY_SECONDS = 100, 20  # events a second, one commit each

@@ -19,7 +19,7 @@ from bench.depth_lists import List
 from bench.figures import Figure
 from rules.caller import Caller
 from rules.pages import Page
-from store.engine import Reading
+from store.database.engine import Reading
 
 ROWS, QUICK_ROWS, PAGE, DEEP = 1_000_000, 100_000, 20, 10_000
 ROUNDS, MORE_ROUNDS = 40, 300  # how often pages are asked for, and again where the difference looks too large

@@ -13,7 +13,9 @@ from schemas import applications as application_schemas
 from schemas import assessments as assessment_schemas
 from schemas import invitations as invitation_schemas
 from schemas import jobs as job_schemas
-from store import application_lists, assessments, invitations, jobs
+from store.applying import lists
+from store.assessing import assessments, invitations
+from store.hiring import jobs
 
 Filter = tuple[str, str, Any]  # label, parameter, value
 
@@ -65,7 +67,7 @@ def every(rows: int) -> list[List]:
             ("rare tag", "tag", "tag-8"),
             *_changed(rows),
         )),
-        List("applications", application_lists.page, application_schemas.item, (
+        List("applications", lists.page, application_schemas.item, (
             ("job", "job_id", made_id("jobs", 1)),
             ("small job", "job_id", made_id("jobs", 78)),
             ("status", "status", "submitted"),

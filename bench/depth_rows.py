@@ -10,7 +10,10 @@ import psycopg
 
 import store
 from rules.caller import Caller
-from store import assessments, engine, jobs, organisations
+from store.accounts import organisations
+from store.assessing import assessments
+from store.database import engine
+from store.hiring import jobs
 
 BATCH = 100_000
 TEAMS = [UUID(int=number) for number in (1, 2)]  # one has a seventh of the jobs, the other has one

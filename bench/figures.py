@@ -14,7 +14,7 @@ from pathlib import Path
 
 from app.instance import embedded, wiring
 from app.instance.settings import ROOT, Settings
-from store import migrate
+from store.operating import migrate
 
 CACHE = ROOT / ".cache"
 # Servers that are measured have the first core for themselves; load, PostgreSQL and Redis share the last one.

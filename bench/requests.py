@@ -25,9 +25,11 @@ from app.instance.settings import Settings
 from bench import figures
 from bench.figures import Figure
 from rules.caller import Caller
-from store import assessments, events, invitations, inviting, keys, limits, organisations
-from store.organisations import Organisation
-from store.prepared import Prepared
+from store import events
+from store.accounts import keys, limits, organisations
+from store.accounts.organisations import Organisation
+from store.assessing import assessments, invitations, inviting
+from store.database.prepared import Prepared
 
 PEERS = Path(__file__).parent / "peers"
 PREFIX = "/api/v1/public"

@@ -15,7 +15,8 @@ from bench import figures
 from bench.depth_rows import invitations_of
 from bench.figures import Figure
 from rules.caller import Caller
-from store import assessments, organisations
+from store.accounts import organisations
+from store.assessing import assessments
 
 DUE, QUICK_DUE = 100_000, 20_000
 SCHEDULE = "from app import processes, settings; processes.schedule(settings.read())"

@@ -19,22 +19,14 @@ from rules.pages import Page
 from schemas import applications as schemas
 from schemas import emails
 from schemas.files import File
-from store import (
-    application_lists,
-    applications,
-    attachments,
-    candidates,
-    events,
-    fields,
-    jobs,
-    knockouts,
-    moves,
-    screened,
-)
-from store.applications import Application
-from store.engine import Reading
-from store.ids import new_id
-from store.jobs import Job
+from store import events
+from store.applying import applications, attachments, candidates, moves, screened
+from store.applying import lists as application_lists
+from store.applying.applications import Application
+from store.database.engine import Reading
+from store.database.ids import new_id
+from store.hiring import fields, jobs, knockouts
+from store.hiring.jobs import Job
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]

@@ -12,10 +12,11 @@ from rules.errors import CaseNotFound, Invalid
 from rules.pages import Page
 from schemas import assessments as schemas
 from schemas import results as result_schemas
-from store import assessments, cases, organisations, results
-from store.assessments import Assessment, AssessmentCase
-from store.cases import Case
-from store.engine import Reading
+from store.accounts import organisations
+from store.assessing import assessments, cases, results
+from store.assessing.assessments import Assessment, AssessmentCase
+from store.assessing.cases import Case
+from store.database.engine import Reading
 
 Body = dict[str, Any]
 

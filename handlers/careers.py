@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from handlers import applications
 from rules.pages import Page
 from schemas import careers as schemas
-from store import careers, fields
+from store.hiring import careers, fields
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]

@@ -10,7 +10,7 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.pages import Page
 from schemas import cases as schemas
-from store import cases
+from store.assessing import cases
 
 Body = dict[str, Any]
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from rules.caller import Caller
 from rules.pages import Page
-from store import events, fanout
-from store.engine import Reading
+from store import events
+from store.database.engine import Reading
+from store.delivering import fanout
 
 
 def list_events(reading: Reading, caller: Caller, **query: Any) -> Page:

@@ -9,7 +9,7 @@ from rules import fields as rules
 from rules.caller import Caller
 from rules.pages import Page
 from schemas import jobs as schemas
-from store import fields, jobs, knockouts
+from store.hiring import fields, jobs, knockouts
 
 Body = dict[str, Any]
 

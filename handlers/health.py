@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from store import health
+from store.operating import health
 
 Body = dict[str, Any]
 KEPT_SECONDS = 1.0

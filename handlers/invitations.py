@@ -17,9 +17,11 @@ from schemas import emails
 from schemas import invitations as schemas
 from schemas import results as result_schemas
 from schemas import sessions as session_schemas
-from store import assessments, events, invitations, inviting, organisations, outbox, results
-from store.engine import Change, Reading
-from store.invitations import Invitation
+from store import events, outbox
+from store.accounts import organisations
+from store.assessing import assessments, invitations, inviting, results
+from store.assessing.invitations import Invitation
+from store.database.engine import Change, Reading
 
 Body = dict[str, Any]
 

@@ -12,9 +12,12 @@ from rules.errors import Invalid
 from rules.pages import Page
 from schemas import html
 from schemas import jobs as schemas
-from store import assessments, events, fields, jobs, organisations
-from store.engine import Reading
-from store.jobs import Job
+from store import events
+from store.accounts import organisations
+from store.assessing import assessments
+from store.database.engine import Reading
+from store.hiring import fields, jobs
+from store.hiring.jobs import Job
 
 Body = dict[str, Any]
 

@@ -8,7 +8,7 @@ from rules import knockouts as rules
 from rules.caller import Caller
 from rules.pages import Page
 from schemas import jobs as schemas
-from store import fields, jobs, knockouts
+from store.hiring import fields, jobs, knockouts
 
 Body = dict[str, Any]
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from rules import plans
 from rules.caller import Caller
 from schemas import organisation as schemas
-from store import organisations
+from store.accounts import organisations
 
 Body = dict[str, Any]
 

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 import schemas.careers
 import schemas.sessions
-import store.careers
-import store.sessions
+import store.assessing.sessions
+import store.hiring.careers
 from handlers import careers, sessions
 from rules import links
 from rules.applications import attempt
@@ -53,7 +53,7 @@ TEMPLATES = {
 
 def show_take_page(session: Session, token: str) -> View:
     """Show what an invitation's link opens: the assessment, or a message of its own."""
-    sitting = store.sessions.look(session, token, schemas.sessions.event)
+    sitting = store.assessing.sessions.look(session, token, schemas.sessions.event)
     if sitting is None:
         return page("message.html", status=404, state="unknown")
     state = sessions.view(session, sitting)
@@ -70,8 +70,8 @@ def show_take_page(session: Session, token: str) -> View:
 
 def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> View:
     """Show an organisation's open jobs."""
-    organisation, caller = store.careers.visit(session, org_slug)
-    found = store.careers.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE)
+    organisation, caller = store.hiring.careers.visit(session, org_slug)
+    found = store.hiring.careers.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE)
     return page(
         "careers.html",
         organisation=organisation,

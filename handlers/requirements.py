@@ -8,7 +8,7 @@ from rules import requirements as rules
 from rules.caller import Caller
 from rules.pages import Page
 from schemas import jobs as schemas
-from store import fields, jobs, requirements
+from store.hiring import fields, jobs, requirements
 
 Body = dict[str, Any]
 

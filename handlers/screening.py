@@ -11,7 +11,7 @@ import gateways.screening
 from rules.caller import Caller
 from schemas import applications as schemas
 from schemas import html
-from store import applications, screened
+from store.applying import applications, screened
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]

@@ -12,11 +12,10 @@ import gateways.sandbox
 import rules.sessions
 import schemas.results
 import schemas.sessions
-import store.events
-import store.results
-import store.sessions
 from rules.errors import Invalid, NotFound, Unavailable
-from store.sessions import Sitting
+from store import events
+from store.assessing import results, sessions
+from store.assessing.sessions import Sitting
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -29,7 +28,7 @@ _runs = BoundedSemaphore(2)
 
 def get_session(session: Session, token: str) -> Body:
     """Show the invitation in whatever state it is."""
-    sitting = store.sessions.look(session, token, schemas.sessions.event)
+    sitting = sessions.look(session, token, schemas.sessions.event)
     if sitting is None:
         raise NotFound
     return view(session, sitting)
@@ -37,20 +36,20 @@ def get_session(session: Session, token: str) -> Body:
 
 def start_session(session: Session, token: str) -> Body:
     """Begin, or show what has begun."""
-    sitting = store.sessions.hold(session, token, schemas.sessions.event)
+    sitting = sessions.hold(session, token, schemas.sessions.event)
     rules.sessions.require_startable(sitting.status)
-    store.sessions.start(session, sitting, schemas.sessions.event)
+    sessions.start(session, sitting, schemas.sessions.event)
     return view(session, sitting)
 
 
 def save_answer(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> Body:
     """Keep an answer while the session runs."""
     with begin() as session:
-        sitting = store.sessions.hold(session, token, schemas.sessions.event)
+        sitting = sessions.hold(session, token, schemas.sessions.event)
         if sitting.status == "started":
             case = _case(session, sitting, assessment_case_id)
             answer = rules.sessions.answer(_question(case.content), body["answer"])
-            return {"saved_at": schemas.sessions.moment(store.sessions.save(session, sitting, case, answer))}
+            return {"saved_at": schemas.sessions.moment(sessions.save(session, sitting, case, answer))}
     # Refused after the commit: a session whose time is up has just been finished, and stays so.
     raise rules.sessions.refusal(sitting.status)
 
@@ -58,14 +57,14 @@ def save_answer(begin: Begin, token: str, assessment_case_id: UUID, body: Body) 
 def report_violation(begin: Begin, token: str, body: Body) -> Body:
     """Keep an integrity signal of a running session, and tell the organisation."""
     with begin() as session:
-        sitting = store.sessions.hold(session, token, schemas.sessions.event)
+        sitting = sessions.hold(session, token, schemas.sessions.event)
         if sitting.session and sitting.status == "started":
             order = body.get("case_order")
-            if order is not None and order > store.sessions.count_cases(session, sitting.session):
+            if order is not None and order > sessions.count_cases(session, sitting.session):
                 raise Invalid.at("/case_order", "must be the number of a case of this session")
-            violation = store.sessions.report(session, sitting, body["violation_type"], order)
+            violation = sessions.report(session, sitting, body["violation_type"], order)
             data = schemas.sessions.violation_event(sitting.session, violation)
-            store.events.record(session, "candidate.violation", sitting.session, data)
+            events.record(session, "candidate.violation", sitting.session, data)
             return schemas.sessions.violation(violation)
     raise rules.sessions.refusal(sitting.status)
 
@@ -73,7 +72,7 @@ def report_violation(begin: Begin, token: str, body: Body) -> Body:
 def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> Body:
     """Run code on the visible tests of its case; nothing is saved and no transaction is open meanwhile."""
     with begin() as session:
-        sitting = store.sessions.hold(session, token, schemas.sessions.event)
+        sitting = sessions.hold(session, token, schemas.sessions.event)
         content = _case(session, sitting, assessment_case_id).content if sitting.status == "started" else None
     if content is None:
         raise rules.sessions.refusal(sitting.status)
@@ -100,10 +99,10 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
 def submit_session(begin: Begin, token: str) -> Body:
     """Hand in; again, or after time is up, the answer is the same."""
     with begin() as session:
-        sitting = store.sessions.hold(session, token, schemas.sessions.event)
+        sitting = sessions.hold(session, token, schemas.sessions.event)
         if sitting.session and sitting.status == "started":
-            store.sessions.complete(session, sitting.session, sitting.moment, schemas.sessions.event)
-            store.results.grade_or_ask(session, sitting.session, schemas.results)
+            sessions.complete(session, sitting.session, sitting.moment, schemas.sessions.event)
+            results.grade_or_ask(session, sitting.session, schemas.results)
         if sitting.session and sitting.status == "completed":
             return {
                 "status": "completed",
@@ -115,11 +114,11 @@ def submit_session(begin: Begin, token: str) -> Body:
 def view(session: Session, sitting: Sitting) -> Body:
     """Show a sitting, with its cases while it runs."""
     running = sitting.session if sitting.status == "started" else None
-    return schemas.sessions.show(sitting, store.sessions.cases(session, running) if running else [])
+    return schemas.sessions.show(sitting, sessions.cases(session, running) if running else [])
 
 
-def _case(session: Session, sitting: Sitting, place: UUID) -> store.sessions.SessionCase:
-    case = store.sessions.case(session, sitting.session, place) if sitting.session else None
+def _case(session: Session, sitting: Sitting, place: UUID) -> sessions.SessionCase:
+    case = sessions.case(session, sitting.session, place) if sitting.session else None
     if case is None:
         raise NotFound
     return case

@@ -22,8 +22,8 @@ from rules.errors import (
 )
 from rules.pages import Page
 from schemas import webhooks as schemas
-from store import deliveries, webhooks
-from store.ids import new_id
+from store.database.ids import new_id
+from store.delivering import deliveries, webhooks
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]

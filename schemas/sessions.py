@@ -15,7 +15,7 @@ from schemas.markdown import to_html
 
 
 def show(sitting: Any, cases: Sequence[Any]) -> dict[str, Any]:
-    """Show a sitting (store.sessions.Sitting) to its candidate; cases and answers while it runs only."""
+    """Show a sitting (store.assessing.sessions.Sitting) to its candidate; cases and answers while it runs only."""
     invitation, session, status = sitting.invitation, sitting.session, sitting.status
     shown = {
         "status": status,

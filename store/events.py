@@ -11,11 +11,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 from rules.caller import Caller
 from rules.clock import now
 from rules.pages import Page
-from store import pages
-from store.base import ANYONE, Base, Owned, visible
-from store.engine import Change, Means
-from store.ids import new_id
-from store.prepared import Prepared, rows
+from store.database import pages
+from store.database.base import ANYONE, Base, Owned, visible
+from store.database.engine import Change, Means
+from store.database.ids import new_id
+from store.database.prepared import Prepared, rows
 
 
 class Event(Base, Owned):

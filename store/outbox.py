@@ -10,10 +10,10 @@ from sqlalchemy import Index, Update, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
-from store.base import Base, Identified
-from store.engine import Change
-from store.ids import new_id
-from store.prepared import Prepared, rows
+from store.database.base import Base, Identified
+from store.database.engine import Change
+from store.database.ids import new_id
+from store.database.prepared import Prepared, rows
 
 
 class OutboxItem(Base, Identified):

@@ -8,7 +8,7 @@ import httpx
 from starlette.testclient import TestClient
 
 import store
-from store import keys, organisations
+from store.accounts import keys, organisations
 from tests.documents import check
 
 PUBLIC = "/api/v1/public"

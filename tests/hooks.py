@@ -13,8 +13,10 @@ from app.instance import wiring
 from app.instance.settings import Settings
 from rules.caller import Caller
 from rules.clock import now
-from store import events, organisations, outbox, webhooks
-from store.webhooks import Delivery, WebhookEndpoint
+from store import events, outbox
+from store.accounts import organisations
+from store.delivering import webhooks
+from store.delivering.webhooks import Delivery, WebhookEndpoint
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from sqlalchemy import URL, make_url
 
 from app.instance import embedded
 from app.instance.settings import ROOT, Settings
-from store import migrate
+from store.operating import migrate
 
 MIGRATIONS = ROOT / "store" / "migrations" / "versions"
 CATALOGUE = ROOT / "store" / "catalogue"

@@ -9,14 +9,14 @@ from sqlalchemy import select, update
 
 import store
 from rules.clock import now
-from store import organisations
-from store.assessments import Assessment, AssessmentCase
-from store.cases import Case
+from store.accounts import organisations
+from store.assessing.assessments import Assessment, AssessmentCase
+from store.assessing.cases import Case
+from store.assessing.invitations import Invitation
+from store.assessing.sessions import CandidateSession, SessionCase
+from store.database.ids import new_id, new_token
 from store.events import Event
-from store.ids import new_id, new_token
-from store.invitations import Invitation
 from store.outbox import OutboxItem
-from store.sessions import CandidateSession, SessionCase
 
 CHOICE = {
     "title": "A created resource",

@@ -17,7 +17,7 @@ from connexion import FlaskApp
 from sqlalchemy import create_engine
 from starlette.testclient import TestClient
 
-import store.base
+import store.database.base
 from app.http.formats import CHECKS
 from app.http.once import IDEMPOTENCY_KEY
 from app.http.paths import METHODS
@@ -326,7 +326,7 @@ def test_the_models_are_what_the_migrations_make(database_url: str) -> None:
     try:
         with engine.connect() as connection:
             context = MigrationContext.configure(connection, opts={"compare_type": True})
-            assert compare_metadata(context, store.base.Base.metadata) == []
+            assert compare_metadata(context, store.database.base.Base.metadata) == []
     finally:
         engine.dispose()
 
@@ -354,7 +354,7 @@ def test_migrations_are_numbered_and_follow_each_other() -> None:
 
 def test_commit_is_said_once() -> None:
     said = [short(path) for path in sources() for _ in re.findall(r"\.commit\(", path.read_text())]
-    assert said == ["store/engine.py"]
+    assert said == ["store/database/engine.py"]
 
 
 def test_only_app_reads_the_environment() -> None:

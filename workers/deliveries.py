@@ -21,8 +21,8 @@ from gateways import webhooks
 from rules import signatures
 from rules.clock import now
 from rules.retries import Outcome
-from store import sending
-from store.sending import Attempt, Claimed
+from store.delivering import sending
+from store.delivering.sending import Attempt, Claimed
 from workers import measures
 
 log = logging.getLogger("hiring.deliveries")

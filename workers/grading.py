@@ -8,7 +8,7 @@ from uuid import UUID
 import schemas.results
 import store
 from gateways import sandbox
-from store import results
+from store.assessing import results
 
 log = logging.getLogger("hiring.grading")
 

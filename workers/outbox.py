@@ -8,7 +8,9 @@ from typing import Protocol
 from uuid import UUID
 
 import store
-from store import bell, fanout, outbox
+from store import outbox
+from store.database import bell
+from store.delivering import fanout
 from store.outbox import Handed
 from workers import measures
 

@@ -10,8 +10,8 @@ import store
 from gateways import webhooks as gateway
 from rules import events, signatures
 from rules.clock import now
-from store import probes, webhooks
-from store.ids import new_id
+from store.database.ids import new_id
+from store.delivering import probes, webhooks
 
 log = logging.getLogger("hiring.probes")
 

@@ -16,7 +16,11 @@ import schemas.sessions
 import store
 from rules.clock import now
 from rules.errors import Refusal
-from store import idempotency, invitations, jobs, moves, organisations, retention, sessions
+from store.accounts import idempotency, organisations
+from store.applying import moves
+from store.assessing import invitations, sessions
+from store.hiring import jobs
+from store.operating import retention
 from workers import measures
 
 log = logging.getLogger("hiring.schedule")

@@ -9,7 +9,7 @@ import gateways.screening
 import store
 from schemas import applications as schemas
 from schemas import html
-from store import screened
+from store.applying import screened
 
 log = logging.getLogger("hiring.screening")
 

@@ -1,3 +1,5 @@
+"""`python -m app.cli`."""
+
 from app.cli import main
 
 main(prog_name="hiring")

@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session
 import store
 from app.instance import opening, places, prepared
 from app.instance.trouble import Trouble
-from store import engine, migrate, organisations
-from store.organisations import Organisation
+from store.accounts import organisations
+from store.accounts.organisations import Organisation
+from store.database import engine
+from store.operating import migrate
 
 
 @contextmanager

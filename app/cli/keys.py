@@ -14,7 +14,7 @@ from rich.table import Table
 from app.cli import options
 from app.cli.administration import organisation, transaction
 from app.instance.trouble import Trouble
-from store import keys
+from store.accounts import keys
 
 
 @click.group("keys")

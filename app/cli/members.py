@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 from app.cli import options
 from app.cli.administration import organisation, transaction
 from app.instance.trouble import Trouble
-from store import members
+from store.accounts import members
 
 ROLES = ("owner", "admin", "developer", "recruiter", "reviewer", "member")
 

@@ -6,7 +6,7 @@ import click
 
 from app.cli import options
 from app.instance.opening import instance
-from store import migrate
+from store.operating import migrate
 
 
 @click.command("migrate")

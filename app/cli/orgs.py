@@ -7,7 +7,7 @@ import click
 from app.cli import options
 from app.cli.administration import transaction
 from rules.plans import RANKS
-from store import organisations
+from store.accounts import organisations
 
 
 @click.group("orgs")

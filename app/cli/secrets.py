@@ -9,7 +9,7 @@ from app.cli import options
 from app.instance import wiring
 from app.instance.opening import instance
 from app.instance.trouble import Trouble
-from store import reencryption
+from store.operating import reencryption
 
 ROWS = 200  # in one transaction
 

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 
 from app.http import addresses, context, measures
 from app.instance import logs
-from store.ids import new_id
+from store.database.ids import new_id
 
 log = logging.getLogger("hiring.requests")
 

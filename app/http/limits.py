@@ -4,8 +4,8 @@ from app.http.context import Request
 from rules.caller import Caller
 from rules.errors import RateLimited
 from rules.plans import EXTRA_CAPS
-from store import limits
-from store.limits import Limit
+from store.accounts import limits
+from store.accounts.limits import Limit
 
 _candidate_limit = 600
 UNCOUNTED = "none"

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 import store
 from app.http.bodies import Upload
 from rules.caller import Caller
-from store import idempotency
-from store.idempotency import Answer, Asked
+from store.accounts import idempotency
+from store.accounts.idempotency import Answer, Asked
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 

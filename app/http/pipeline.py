@@ -22,8 +22,8 @@ from app.http.context import Receive, Request
 from app.http.validation import Reader
 from rules import plans
 from rules.caller import Caller
-from store import idempotency, organisations
-from store.engine import Means
+from store.accounts import idempotency, organisations
+from store.database.engine import Means
 
 Begin = Callable[[], AbstractContextManager[Session]]
 

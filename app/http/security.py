@@ -13,7 +13,7 @@ from rules import scopes
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import ExpiredApiKey, InsufficientScope, InvalidApiKey, IpNotAllowed, Refusal
-from store import keys
+from store.accounts import keys
 
 _FORM = re.compile(r"ct_(?:live|test)_[A-Za-z0-9_-]{32,128}")
 # A key is looked up every half second in each process. Whoever finds it older looks again, and for a quarter of a

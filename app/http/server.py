@@ -10,7 +10,7 @@ from typing import Any
 from app.instance import children, metrics
 from app.instance import settings as environment
 from app.instance.settings import Settings
-from store import engine
+from store.database import engine
 
 
 def application() -> Any:

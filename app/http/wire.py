@@ -4,7 +4,7 @@ import insides.uvicorn
 from app.http import refusals
 from app.instance import logs
 from rules.errors import Invalid
-from store.ids import new_id
+from store.database.ids import new_id
 
 
 class Protocol(insides.uvicorn.Protocol):

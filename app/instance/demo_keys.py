@@ -16,7 +16,9 @@ FILE = "demo.json"
 def prepare(where: Places, database_url: str) -> dict[str, str]:
     """Bring the database up to date and return `organisation`, `live_key` and `test_key`, made once."""
     import store  # slow to load, and most starts need none of it
-    from store import engine, keys, migrate, organisations
+    from store.accounts import keys, organisations
+    from store.database import engine
+    from store.operating import migrate
 
     migrate.upgrade(database_url)
     engine.configure(database_url, pool_size=1)
@@ -40,7 +42,7 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
 
 
 def _works(session: "Session", key: str) -> bool:
-    from store import keys
+    from store.accounts import keys
 
     found = keys.find(session, key)
     return found is not None and found.revoked_at is None

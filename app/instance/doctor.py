@@ -13,7 +13,7 @@ from app.instance import wiring
 from app.instance.settings import Settings
 from gateways import cv, languages, mail, sandbox
 from rules.clock import now
-from store import health, reencryption
+from store.operating import health, reencryption
 from workers import schedule
 
 FINE, WORTH_KNOWING, WRONG = "ok", "warning", "wrong"

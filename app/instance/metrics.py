@@ -32,7 +32,7 @@ class Waiting:
         from sqlalchemy.exc import SQLAlchemyError
 
         import store
-        from store import health
+        from store.operating import health
         from workers import schedule
 
         try:

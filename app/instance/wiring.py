@@ -4,7 +4,9 @@ from app.instance import logs
 from app.instance.settings import Settings
 from gateways import briefs, files, mail, webhooks
 from rules import links, plans
-from store import engine, limits, secrets, tables
+from store.accounts import limits
+from store.database import engine, secrets
+from store.operating import tables
 
 
 def configure(settings: Settings, *, pool_size: int = 8) -> None:

@@ -1,8 +1,8 @@
-"""Alembic's entry: run the migrations on the connection that `store.migrate` opened."""
+"""Alembic's entry: run the migrations on the connection that `store.operating.migrate` opened."""
 
 from alembic import context
 
-from store.tables import metadata
+from store.operating.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=metadata, compare_type=True

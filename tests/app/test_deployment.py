@@ -10,7 +10,7 @@ import httpx
 
 import store
 from app.instance.settings import Settings
-from store import keys, organisations
+from store.accounts import keys, organisations
 from tests import receiver as receivers
 from tests.hooks import deliveries_of, wait_until, wired
 from tests.shared import free_port, process

@@ -15,8 +15,10 @@ from app.instance.settings import Settings
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import IdempotencyInProgress
-from store import applications, engine, idempotency
-from store.idempotency import HELD, Asked, IdempotentAnswer, delete_answers, hold, keep, let_go
+from store.accounts import idempotency
+from store.accounts.idempotency import HELD, Asked, IdempotentAnswer, delete_answers, hold, keep, let_go
+from store.applying import applications
+from store.database import engine
 from tests import receiver as receivers
 from tests.api import Tenant
 from tests.receiver import Answer, Received, Receiver

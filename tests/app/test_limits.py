@@ -16,8 +16,9 @@ from app.http import limits as request_limits
 from app.http import security
 from app.instance.settings import Settings
 from rules.plans import EXTRA_CAPS, PLANS
-from store import engine, limits
-from store.limits import Limit
+from store.accounts import limits
+from store.accounts.limits import Limit
+from store.database import engine
 from tests import asgi
 from tests.api import Api, Tenant, address, tenant
 from tests.probes import refusal

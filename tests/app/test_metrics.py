@@ -15,7 +15,8 @@ import store
 from app.instance import metrics
 from app.instance.settings import Settings
 from rules.caller import Caller
-from store import engine, outbox
+from store import outbox
+from store.database import engine
 from tests.api import Tenant
 from tests.app.instances import COMMAND, eventually, up
 from tests.hooks import caller, happen, new_endpoint, wired

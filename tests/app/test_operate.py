@@ -18,7 +18,11 @@ import store
 from app.cli import listen
 from app.instance import doctor
 from app.instance.settings import Settings
-from store import engine, health, limits, outbox, secrets, webhooks
+from store import outbox
+from store.accounts import limits
+from store.database import engine, secrets
+from store.delivering import webhooks
+from store.operating import health
 from tests import receiver as receivers
 from tests.api import Tenant
 from tests.app.instances import ENVIRON, hiring, up

@@ -21,7 +21,7 @@ from app.instance import logs
 from rules.clock import now
 from rules.errors import Refusal
 from rules.scopes import SCOPES, TWINS
-from store import keys, limits
+from store.accounts import keys, limits
 from tests import asgi
 from tests.api import Api, Tenant, address, tenant
 from tests.documents import Documented, operations
@@ -403,7 +403,7 @@ def test_no_secret_ever_reaches_a_log(http: TestClient, monkeypatch: pytest.Monk
             def fail(*_: Any, **__: Any) -> None:
                 raise RuntimeError(f"Bearer {owner.live.key} at /take/{token} whsec_{'a' * 44}")
 
-            patch.setattr("store.invitations.read", fail)
+            patch.setattr("store.assessing.invitations.read", fail)
             owner.live.checked = False
             refusal(owner.live.get(f"/invites/{token}/"), 500, "INTERNAL_ERROR")
     finally:

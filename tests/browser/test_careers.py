@@ -8,11 +8,11 @@ from sqlalchemy import select
 
 import store
 from rules.clock import now
-from store import organisations
-from store.applications import Application, answers
-from store.attachments import Attachment
-from store.fields import ApplicationField
-from store.jobs import Job
+from store.accounts import organisations
+from store.applying.applications import Application, answers
+from store.applying.attachments import Attachment
+from store.hiring.fields import ApplicationField
+from store.hiring.jobs import Job
 from tests.browser.accessibility import serious
 from tests.sittings import EVERY_KIND, invite
 

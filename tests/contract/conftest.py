@@ -15,7 +15,7 @@ import store
 from app.http import server as web
 from app.instance.settings import ROOT, Settings, environment
 from app.instance.wiring import configure
-from store import keys, organisations
+from store.accounts import keys, organisations
 from tests import receiver
 
 SERVE = """

@@ -11,9 +11,9 @@ from sqlalchemy import select
 
 import store
 from app.instance import settings, wiring
-from store.fanout import fan_out
-from store.invitations import Invitation
-from store.sessions import CandidateSession
+from store.assessing.invitations import Invitation
+from store.assessing.sessions import CandidateSession
+from store.delivering.fanout import fan_out
 from workers.grading import grade
 
 Ids = dict[str, str]

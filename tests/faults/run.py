@@ -28,7 +28,8 @@ from sqlalchemy import text
 import store
 from app.instance import children, embedded, places, wiring
 from app.instance.settings import Settings
-from store import keys, migrate, organisations
+from store.accounts import keys, organisations
+from store.operating import migrate
 from tests import receiver as receivers
 from tests.faults.processes import Fleet
 from tests.faults.promises import Heard, Promises

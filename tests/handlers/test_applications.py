@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 import store
 from rules.clock import now
-from store.jobs import Job
+from store.hiring.jobs import Job
 from tests.api import Api, Tenant, address
 from tests.probes import faults, refusal
 

@@ -10,8 +10,10 @@ from starlette.testclient import TestClient
 import store
 from app.instance.settings import Settings
 from handlers import health as handlers
-from store import engine, health, limits
-from store.migrate import HERE
+from store.accounts import limits
+from store.database import engine
+from store.operating import health
+from store.operating.migrate import HERE
 from tests.api import Api
 
 GONE = "postgresql://nobody@127.0.0.1:1/nothing"

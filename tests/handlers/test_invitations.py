@@ -13,9 +13,10 @@ from app.http import security
 from rules.caller import Caller
 from rules.clock import now
 from schemas import invitations as schemas
-from store import invitations, inviting, organisations
+from store.accounts import organisations
+from store.assessing import invitations, inviting
+from store.assessing.invitations import Invitation
 from store.events import Event
-from store.invitations import Invitation
 from store.outbox import OutboxItem
 from tests.api import Tenant, address
 

@@ -11,11 +11,11 @@ from sqlalchemy import select, update
 import store
 from gateways import sandbox
 from rules.clock import now
-from store import members
+from store.accounts import members
+from store.assessing.invitations import Invitation
+from store.assessing.sessions import CandidateSession
 from store.events import Event
-from store.invitations import Invitation
 from store.outbox import OutboxItem
-from store.sessions import CandidateSession
 from tests.api import Tenant, address
 from tests.probes import faults, refusal
 from workers import grading

@@ -9,9 +9,9 @@ import gateways.sandbox
 import store
 from app.http.application import create_app
 from handlers.sessions import run_code
-from store import engine
-from store.assessments import Assessment
-from store.ids import new_id
+from store.assessing.assessments import Assessment
+from store.database import engine
+from store.database.ids import new_id
 from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, invite
 
 SECRET = "MARKER-of-a-secret"

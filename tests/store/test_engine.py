@@ -10,9 +10,11 @@ from sqlalchemy import text
 
 import store
 from rules.caller import Caller
-from store import assessments, events, organisations
-from store.engine import Change
-from store.prepared import Prepared
+from store import events
+from store.accounts import organisations
+from store.assessing import assessments
+from store.database.engine import Change
+from store.database.prepared import Prepared
 from tests.api import Tenant
 
 pytestmark = pytest.mark.usefixtures("app")

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 import store
 from rules.caller import Caller
 from rules.plans import PLANS
-from store import organisations
+from store.accounts import organisations
 from tests.api import Tenant, tenant
 
 pytestmark = pytest.mark.usefixtures("app")

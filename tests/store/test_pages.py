@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 
 from rules.errors import Invalid
 from rules.pages import Page
-from store import pages
-from store.assessments import AssessmentCase
-from store.cases import Case
-from store.engine import engine
+from store.assessing.assessments import AssessmentCase
+from store.assessing.cases import Case
+from store.database import pages
+from store.database.engine import engine
 from tests.api import Tenant, tenant
 
 pytestmark = pytest.mark.usefixtures("app")

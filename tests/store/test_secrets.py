@@ -1,7 +1,7 @@
 import pytest
 from cryptography.fernet import InvalidToken
 
-from store import secrets
+from store.database import secrets
 
 
 @pytest.fixture(autouse=True)

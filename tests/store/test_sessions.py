@@ -8,12 +8,12 @@ from sqlalchemy import select, update
 
 import schemas.sessions
 import store
-import store.sessions
 from rules.errors import Invalid, NotFound
-from store import engine
-from store.assessments import Assessment, AssessmentCase
-from store.cases import Case
-from store.sessions import CandidateSession
+from store.assessing import sessions
+from store.assessing.assessments import Assessment, AssessmentCase
+from store.assessing.cases import Case
+from store.assessing.sessions import CandidateSession
+from store.database import engine
 from tests.sittings import CHOICE, CODE, EVERY_KIND, NUMBER, TEXT, invite
 
 show = schemas.sessions.event
@@ -26,36 +26,36 @@ def _store(database_url):
 
 def start(invited):
     with store.transaction() as session:
-        sitting = store.sessions.hold(session, invited.token, show)
-        store.sessions.start(session, sitting, show)
+        sitting = sessions.hold(session, invited.token, show)
+        sessions.start(session, sitting, show)
     return invited
 
 
 def save(invited, number, answer):
     with store.transaction() as session:
-        sitting = store.sessions.hold(session, invited.token, show)
-        case = store.sessions.case(session, sitting.session, invited.cases[number])
-        return store.sessions.save(session, sitting, case, answer)
+        sitting = sessions.hold(session, invited.token, show)
+        case = sessions.case(session, sitting.session, invited.cases[number])
+        return sessions.save(session, sitting, case, answer)
 
 
 def look(invited):
     with store.transaction() as session:
-        return store.sessions.look(session, invited.token, show)
+        return sessions.look(session, invited.token, show)
 
 
 def finish_due():
     with store.transaction() as session:
-        found = store.sessions.due(session, 10)
+        found = sessions.due(session, 10)
         for one in found:
-            store.sessions.finish(session, one, store.sessions.moment(session), show)
+            sessions.finish(session, one, sessions.moment(session), show)
         return len(found)
 
 
 def test_an_unknown_token_is_nobody():
     with store.transaction() as session:
-        assert store.sessions.look(session, "nobody", show) is None
+        assert sessions.look(session, "nobody", show) is None
         with pytest.raises(NotFound):
-            store.sessions.hold(session, "nobody", show)
+            sessions.hold(session, "nobody", show)
 
 
 def test_starting_copies_the_cases_as_they_stand():
@@ -158,9 +158,9 @@ def test_the_time_between_saves_is_spent_on_the_case_that_was_saved():
                 .values(started_at=CandidateSession.started_at - timedelta(seconds=seconds))
             )
             session.execute(
-                update(store.sessions.SessionCase)
-                .where(store.sessions.SessionCase.saved_at.is_not(None))
-                .values(saved_at=store.sessions.SessionCase.saved_at - timedelta(seconds=seconds))
+                update(sessions.SessionCase)
+                .where(sessions.SessionCase.saved_at.is_not(None))
+                .values(saved_at=sessions.SessionCase.saved_at - timedelta(seconds=seconds))
             )
 
     for number, answer, seconds in ((0, "a", 30), (1, 5, 20), (0, "b", 10)):
@@ -184,8 +184,8 @@ def test_a_cleared_answer_is_saved_and_is_nothing():
 def test_finishing_completes_once_and_asks_for_the_grades():
     invited = start(invite(CHOICE))
     with store.transaction() as session:
-        sitting = store.sessions.hold(session, invited.token, show)
-        store.sessions.finish(session, sitting.session, sitting.moment, show)
+        sitting = sessions.hold(session, invited.token, show)
+        sessions.finish(session, sitting.session, sitting.moment, show)
     done = invited.session()
     assert invited.invitation().status == "completed"
     assert invited.invitation().completed_at == done.completed_at == sitting.moment
@@ -194,9 +194,9 @@ def test_finishing_completes_once_and_asks_for_the_grades():
     assert [event.type for event in invited.events()] == ["assessment.started", "assessment.completed"]
     assert invited.events()[1].data["completed_at"].endswith("Z")
     with store.transaction() as session:
-        again = store.sessions.hold(session, invited.token, show)
+        again = sessions.hold(session, invited.token, show)
         with pytest.raises(Invalid):
-            store.sessions.finish(session, again.session, again.moment, show)
+            sessions.finish(session, again.session, again.moment, show)
 
 
 def test_a_session_past_its_deadline_is_finished_by_whoever_looks_first():
@@ -227,7 +227,7 @@ def test_the_schedule_claims_only_sessions_whose_time_is_up():
     handed_in.ends_in(-5)
     look(handed_in)
     with store.transaction() as session:
-        assert store.sessions.next_due(session) <= over.session().deadline_at
+        assert sessions.next_due(session) <= over.session().deadline_at
     assert finish_due() >= 1
     assert over.session().completed_at == over.session().deadline_at
     assert over.invitation().status == handed_in.invitation().status == "completed"
@@ -236,12 +236,12 @@ def test_the_schedule_claims_only_sessions_whose_time_is_up():
 
 
 def test_two_schedules_never_claim_the_same_session():
-    sessions = [start(invite(CHOICE)) for _ in range(3)]
-    for one in sessions:
+    started = [start(invite(CHOICE)) for _ in range(3)]
+    for one in started:
         one.ends_in(-5)
     with store.transaction() as first, store.transaction() as second:
-        mine = {one.id for one in store.sessions.due(first, 2)}
-        theirs = {one.id for one in store.sessions.due(second, 10)}
+        mine = {one.id for one in sessions.due(first, 2)}
+        theirs = {one.id for one in sessions.due(second, 10)}
     assert len(mine) == 2
     assert theirs
     assert not mine & theirs
@@ -252,9 +252,7 @@ def test_a_held_invitation_is_left_to_whoever_holds_it():
     invited.ends_in(-5)
     with store.transaction() as holder:
         holder.execute(
-            select(store.sessions.Invitation)
-            .where(store.sessions.Invitation.token == invited.token)
-            .with_for_update()
+            select(sessions.Invitation).where(sessions.Invitation.token == invited.token).with_for_update()
         )
         finish_due()
         assert invited.invitation().status == "started"
@@ -267,7 +265,7 @@ def test_violations_are_counted_and_enough_of_them_ask_for_a_review():
     for violation_type in ("fullscreen", "focus_loss"):
         assert invited.session().integrity_review_status is None
         with store.transaction() as session:
-            sitting = store.sessions.hold(session, invited.token, show)
-            store.sessions.report(session, sitting, violation_type, 1)
+            sitting = sessions.hold(session, invited.token, show)
+            sessions.report(session, sitting, violation_type, 1)
     assert invited.session().violation_counts == {"fullscreen": 1, "focus_loss": 1}
     assert invited.session().integrity_review_status == "needs_review"

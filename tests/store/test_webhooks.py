@@ -11,11 +11,11 @@ from rules.clock import now
 from rules.errors import DuplicateKey, NotFound, NotVerified
 from rules.events import NAMES
 from rules.retries import Outcome
-from store import deliveries, fanout, sending, webhooks
+from store.database.ids import new_id
+from store.delivering import deliveries, fanout, sending, webhooks
+from store.delivering.sending import Attempt
+from store.delivering.webhooks import Delivery, WebhookEndpoint
 from store.events import Event
-from store.ids import new_id
-from store.sending import Attempt
-from store.webhooks import Delivery, WebhookEndpoint
 from tests.hooks import (
     caller,
     deliveries_of,

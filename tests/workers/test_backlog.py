@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 
 import store
-from store import health
-from store.sending import Claimed
+from store.delivering.sending import Claimed
+from store.operating import health
 from tests import receiver as receivers
 from tests.hooks import caller, new_endpoint, wait_until, wired
 from tests.receiver import Answer

@@ -17,8 +17,8 @@ import stripe
 import store
 from app.instance import processes
 from app.instance.settings import ROOT
-from store import webhooks
-from store.deliveries import retry
+from store.delivering import webhooks
+from store.delivering.deliveries import retry
 from tests import receiver as receivers
 from tests.hooks import (
     caller,

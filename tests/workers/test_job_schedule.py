@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 import store
 from rules.clock import iso, now
-from store.jobs import Job
+from store.hiring.jobs import Job
 from tests.api import Api, Tenant
 from tests.api import tenant as make_tenant
 from workers import schedule

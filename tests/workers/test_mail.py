@@ -6,7 +6,7 @@ import pytest
 
 import store
 from store import outbox
-from store.ids import new_id
+from store.database.ids import new_id
 from store.outbox import OutboxItem
 from tests.hooks import nothing_else_is_due, wired
 from workers import actors, leases, mail

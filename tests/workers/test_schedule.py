@@ -8,10 +8,12 @@ from sqlalchemy import func, select, text
 
 import store
 from rules.clock import now
-from store import fanout, outbox, retention
+from store import outbox
+from store.delivering import fanout
+from store.delivering.webhooks import Delivery
 from store.events import Event
+from store.operating import retention
 from store.outbox import OutboxItem
-from store.webhooks import Delivery
 from tests.hooks import caller, deliveries_of, endpoint_of, happen, new_endpoint, wired
 from workers import schedule
 from workers.schedule import Kind

@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 import store
 from gateways import briefs
 from rules.clock import now
-from store.applications import Application
+from store.applying.applications import Application
 from store.outbox import OutboxItem
 from tests.api import Api, Tenant, address
 from tests.receiver import Answer, Receiver, running

@@ -4,8 +4,8 @@ import pytest
 
 import schemas.sessions
 import store
-import store.sessions
-from store import engine
+from store.assessing import sessions
+from store.database import engine
 from tests.sittings import CHOICE, invite
 from workers import schedule
 
@@ -19,8 +19,8 @@ def test_the_schedule_hands_in_what_ran_out_of_time_and_nothing_else():
     over, running = invite(CHOICE), invite(CHOICE)
     for one in (over, running):
         with store.transaction() as session:
-            sitting = store.sessions.hold(session, one.token, schemas.sessions.event)
-            store.sessions.start(session, sitting, schemas.sessions.event)
+            sitting = sessions.hold(session, one.token, schemas.sessions.event)
+            sessions.start(session, sitting, schemas.sessions.event)
     over.ends_in(-1)
     [kind] = [one for one in schedule.KINDS if one.name == "sessions"]
     again = schedule.turn(kind, threading.Event())

@@ -1,0 +1,170 @@
+"""Answers kept for a day, so that a repeated request has its effect once."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, ForeignKey, Index, delete, func, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import IdempotencyInProgress, IdempotencyMismatch
+from store.database import secrets
+from store.database.base import Base
+from store.database.ids import new_id
+
+KEPT = timedelta(hours=24)
+# Longer than a request takes. Being wrong costs time and no second effect: who held a key before keeps nothing.
+HELD = timedelta(minutes=2)
+
+
+class IdempotentAnswer(Base):
+    """The first answer to one key, or who is at work on it."""
+
+    __tablename__ = "idempotent_answers"
+    __table_args__ = (Index("ix_idempotent_answers_created_at", "created_at"),)
+
+    organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    livemode: Mapped[bool] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    request: Mapped[str]  # what was asked for, as a hash
+    holder: Mapped[UUID | None]  # who is at work on it; status and body say nothing until nobody is
+    status: Mapped[int]
+    body: Mapped[str]  # encrypted: an answer may hold a secret
+    created_at: Mapped[datetime]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that names itself: whose it is, its key, and what it asks for as a hash."""
+
+    caller: Caller
+    key: str
+    request: str
+
+    @property
+    def place(self) -> tuple[UUID, bool, str]:
+        """Where its answer is kept."""
+        return self.caller.organisation_id, self.caller.livemode, self.key
+
+    @property
+    def lock(self) -> int:
+        """The number of its advisory lock."""
+        name = ":".join(map(str, self.place))
+        return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A status and a body, as they went out."""
+
+    status: int
+    body: bytes
+
+
+def once(session: Session, asked: Asked, produce: Callable[[], Answer]) -> tuple[Answer, bool]:
+    """Return the first answer to a key, and whether it was given before.
+
+    The lock lasts until the transaction ends and the answer is kept with the effect, so neither can be had without
+    the other. A refusal has no effect and keeps nothing: its key stays free. Raises IdempotencyInProgress while the
+    first request runs, and IdempotencyMismatch when the key was used for another one.
+    """
+    if kept := _take(session, asked):
+        return kept, True
+    answer = produce()
+    session.add(_row(asked, status=answer.status, body=secrets.encrypt(answer.body.decode())))
+    return answer, False
+
+
+def hold(session: Session, asked: Asked) -> Answer | UUID:
+    """Return the first answer to a key, or hold the key for what takes several transactions: the holder's id.
+
+    Who holds it for HELD without an answer may be dead, and the next one holds it. Refuses as `once` does.
+    """
+    if kept := _take(session, asked):
+        return kept
+    holder = new_id()
+    session.add(_row(asked, holder=holder, status=0, body=""))
+    return holder
+
+
+def keep(session: Session, asked: Asked, holder: UUID, answer: Answer) -> None:
+    """Keep the answer of who holds the key in the transaction of its effect.
+
+    Raises IdempotencyInProgress where somebody else holds it by now, so that this effect is none.
+    """
+    session.execute(select(func.pg_advisory_xact_lock(asked.lock)))
+    given = {"holder": None, "status": answer.status, "body": secrets.encrypt(answer.body.decode())}
+    done = session.execute(update(IdempotentAnswer).where(*_held(asked, holder)).values(given))
+    if not done.rowcount:  # type: ignore[attr-defined]  # a change has it
+        raise IdempotencyInProgress
+
+
+def let_go(session: Session, asked: Asked, holder: UUID) -> None:
+    """Free a key whose request was refused or failed."""
+    session.execute(delete(IdempotentAnswer).where(*_held(asked, holder)))
+
+
+def _take(session: Session, asked: Asked) -> Answer | None:
+    """Lock a key until the transaction ends; return its answer, or None where there is none and nobody works on it."""
+    if not session.scalar(select(func.pg_try_advisory_xact_lock(asked.lock))):
+        raise IdempotencyInProgress
+    row = session.get(IdempotentAnswer, asked.place)
+    if row is None:
+        return None
+    if row.created_at > now() - (HELD if row.holder else KEPT):
+        if row.request != asked.request:
+            raise IdempotencyMismatch
+        if row.holder:
+            raise IdempotencyInProgress
+        return Answer(row.status, secrets.unseal(row.body).encode())
+    session.delete(row)
+    session.flush()
+    return None
+
+
+def _row(asked: Asked, **values: Any) -> IdempotentAnswer:
+    owner, livemode, key = asked.place
+    return IdempotentAnswer(
+        organisation_id=owner,
+        livemode=livemode,
+        key=key,
+        request=asked.request,
+        created_at=now(),
+        **values,
+    )
+
+
+def _held(asked: Asked, holder: UUID) -> tuple[ColumnElement[bool], ...]:
+    owner, livemode, key = asked.place
+    return (
+        IdempotentAnswer.organisation_id == owner,
+        IdempotentAnswer.livemode == livemode,
+        IdempotentAnswer.key == key,
+        IdempotentAnswer.holder == holder,
+    )
+
+
+def answers_due(session: Session) -> datetime | None:
+    """Return when the oldest answer goes."""
+    oldest = session.scalar(select(func.min(IdempotentAnswer.created_at)))
+    return None if oldest is None else oldest + KEPT
+
+
+def delete_answers(session: Session, limit: int) -> int:
+    """Delete answers that are a day old; return how many."""
+    old = (
+        select(IdempotentAnswer.created_at)
+        .where(IdempotentAnswer.created_at <= now() - KEPT)
+        .order_by(IdempotentAnswer.created_at)
+        .limit(limit)
+    )
+    newest = max(session.scalars(old), default=None)
+    if newest is None:
+        return 0
+    done = session.execute(delete(IdempotentAnswer).where(IdempotentAnswer.created_at <= newest))
+    return int(done.rowcount)  # type: ignore[attr-defined]  # a change has it

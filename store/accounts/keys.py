@@ -1,0 +1,98 @@
+"""API keys: kept as a hash, shown once."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, bindparam, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from rules.clock import now
+from store.accounts.organisations import Organisation
+from store.database.base import Base, Identified
+from store.database.engine import Means
+from store.database.prepared import Prepared
+
+
+class ApiKey(Base, Identified):
+    """One key of one organisation in one mode."""
+
+    __tablename__ = "api_keys"
+
+    organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), index=True)
+    name: Mapped[str]
+    livemode: Mapped[bool]
+    prefix: Mapped[str]  # enough of the key to recognise it by
+    hash: Mapped[str] = mapped_column(unique=True)  # SHA-256, hexadecimal
+    scopes: Mapped[list[str]]
+    cidrs: Mapped[list[str]]
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+
+
+def digest(key: str) -> str:
+    """Return what is stored of a key."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def create(
+    session: Session,
+    *,
+    organisation: Organisation,
+    name: str,
+    livemode: bool,
+    scopes: Sequence[str] = (),
+    cidrs: Sequence[str] = (),
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """Make a key; the second value is the key itself, which cannot be had again."""
+    key = f"ct_{'live' if livemode else 'test'}_{secrets.token_urlsafe(32)}"
+    row = ApiKey(
+        organisation_id=organisation.id,
+        name=name,
+        livemode=livemode,
+        prefix=key[:14],
+        hash=digest(key),
+        scopes=list(scopes),
+        cidrs=list(cidrs),
+        expires_at=expires_at,
+    )
+    session.add(row)
+    session.flush()
+    return row, key
+
+
+_FIND = Prepared(
+    select(*ApiKey.__table__.columns, Organisation.plan)
+    .join(Organisation, Organisation.id == ApiKey.organisation_id)
+    .where(ApiKey.hash == bindparam("hash"))
+)
+
+
+def find(means: Means, key: str) -> Any | None:
+    """Read a key's columns and its organisation's `plan` by the hash of what the caller sent."""
+    return _FIND.first(means, hash=digest(key))
+
+
+def touch(session: Session, id: UUID) -> None:
+    """Note that a key is used."""
+    session.execute(update(ApiKey).where(ApiKey.id == id).values(last_used_at=now()))
+
+
+def listing(session: Session, organisation: Organisation) -> Sequence[ApiKey]:
+    """Return an organisation's keys, oldest first."""
+    return session.scalars(
+        select(ApiKey).where(ApiKey.organisation_id == organisation.id).order_by(ApiKey.id)
+    ).all()
+
+
+def revoke(session: Session, id: UUID) -> ApiKey | None:
+    """Revoke a key; it fails within one second in every process."""
+    key = session.get(ApiKey, id)
+    if key and key.revoked_at is None:
+        key.revoked_at = now()
+    return key

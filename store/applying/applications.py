@@ -1,0 +1,229 @@
+"""Applications, their answers and their history."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Computed, ForeignKey, Index, Numeric, Select, desc, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+from sqlalchemy.orm.attributes import set_committed_value
+
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import NotFound
+from store.applying.screening import Screening
+from store.database.base import Base, Identified, Owned, Updated, visible
+from store.database.ids import new_id
+from store.hiring.jobs import Job
+
+LIVE = text("withdrawn_at IS NULL")
+
+
+class Application(Base, Owned, Updated):
+    """One person's application for one job; who withdrew may apply again."""
+
+    __tablename__ = "applications"
+    __table_args__ = (
+        Index("uq_applications_live", "job_id", "email_key", unique=True, postgresql_where=LIVE),
+        *(
+            # What changed since a moment is sifted out in the index, in the list's order.
+            Index(f"ix_applications_{name}_{order}", *owner, *keys, "id", "updated_at")
+            for name, owner in {
+                "owner": ("organisation_id", "livemode"),
+                "owner_status": ("organisation_id", "livemode", "status"),
+                "job": ("job_id",),
+                "job_status": ("job_id", "status"),
+            }.items()
+            for order, keys in {"score": ("l3_rank", "submitted_at"), "time": ("submitted_at",)}.items()
+        ),
+        Index("ix_applications_owner_updated_at", "organisation_id", "livemode", "updated_at"),
+        Index("ix_applications_email", "organisation_id", "livemode", "email_key", "l3_rank", "submitted_at", "id"),
+        Index(
+            "ix_applications_invitation",
+            "invitation_id",
+            postgresql_where=text("invitation_id IS NOT NULL"),
+        ),
+        Index("ix_applications_candidate", "candidate_id", "id"),
+        Index(
+            "ix_applications_rejection_mail",
+            "rejection_mail_at",
+            postgresql_where=text("status = 'rejected' AND rejection_mail_at IS NOT NULL"),
+        ),
+    )  # fmt: skip
+
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id"))
+    candidate_id: Mapped[UUID] = mapped_column(ForeignKey("candidates.id"))
+    email: Mapped[str]
+    email_key: Mapped[str]  # case-folded: what makes two addresses the same
+    full_name: Mapped[str]
+    phone: Mapped[str] = mapped_column(default="")
+    status: Mapped[str] = mapped_column(default="submitted")
+    held_from: Mapped[str | None]  # the status before the hold
+    source: Mapped[str]
+    external_id: Mapped[str | None]
+    invitation_id: Mapped[UUID | None] = mapped_column(ForeignKey("invitations.id", ondelete="SET NULL"))
+    enrollment_id: Mapped[UUID | None]
+    reject_reason: Mapped[str] = mapped_column(default="")
+    rejection_mail_at: Mapped[datetime | None]  # when the candidate is to hear of it; none once that is done
+    submitted_at: Mapped[datetime] = mapped_column(default=now)
+    withdrawn_at: Mapped[datetime | None]
+    l3_score: Mapped[Decimal | None] = mapped_column(Numeric(5, 2))
+    # Lists run by this: a keyset needs a value, and no score comes after every score.
+    l3_rank: Mapped[Decimal] = mapped_column(
+        Numeric(5, 2), Computed("COALESCE(l3_score, -1)", persisted=True)
+    )
+
+    job: Mapped[Job] = relationship(lazy="raise")
+    screening: Mapped[Screening] = relationship(lazy="raise")
+
+
+class ApplicationAnswer(Base, Identified):
+    """One answer, with the question as it was."""
+
+    __tablename__ = "application_answers"
+    __table_args__ = (Index("ix_application_answers_application", "application_id", "id"),)
+
+    application_id: Mapped[UUID] = mapped_column(ForeignKey("applications.id"))
+    field_id: Mapped[UUID]  # the question may be deleted since
+    field_key: Mapped[str]
+    field_label: Mapped[str]
+    field_type: Mapped[str]
+    value_text: Mapped[str] = mapped_column(default="")
+    value_number: Mapped[Decimal | None] = mapped_column(Numeric(18, 6))
+    value_boolean: Mapped[bool | None]
+    value_json: Mapped[list[Any] | None]
+
+    def as_rules_see_it(self) -> dict[str, Any]:
+        """Return the answer as rules measure it."""
+        return {name: getattr(self, name) for name in TYPED}
+
+
+TYPED = (
+    "field_key",
+    "field_label",
+    "field_type",
+    "value_text",
+    "value_number",
+    "value_boolean",
+    "value_json",
+)
+
+
+class ApplicationEvent(Base, Identified):
+    """One thing that happened to an application."""
+
+    __tablename__ = "application_events"
+    __table_args__ = (Index("ix_application_events_application", "application_id", "id"),)
+
+    application_id: Mapped[UUID] = mapped_column(ForeignKey("applications.id"))
+    type: Mapped[str]
+    from_status: Mapped[str | None]
+    to_status: Mapped[str]
+    actor: Mapped[str]  # candidate, public_api, system
+    details: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False) -> Application:
+    """Load one with its job and its screening, or raise NotFound."""
+    found = _whole(visible(caller, Application).where(Application.id == id))
+    rows = session.scalars(found.with_for_update(of=Application) if for_update else found)
+    row: Application | None = rows.first()
+    if row is None:
+        raise NotFound("There is no such application.")
+    return row
+
+
+def _whole(rows: Select[Any]) -> Select[Any]:
+    return rows.options(
+        joinedload(Application.job, innerjoin=True), joinedload(Application.screening, innerjoin=True)
+    )
+
+
+def live(session: Session, job: Job, email: str) -> Application | None:
+    """Find the application that this person has for a job and did not withdraw."""
+    rows = _whole(select(Application)).where(
+        Application.job_id == job.id,
+        Application.email_key == email.casefold(),
+        Application.withdrawn_at.is_(None),
+    )
+    row: Application | None = session.scalars(rows).first()
+    return row
+
+
+def create(
+    session: Session,
+    caller: Caller,
+    job: Job,
+    person: Mapping[str, Any],
+    answers: Sequence[Mapping[str, Any]],
+) -> Application | None:
+    """Make an application with its answers; None where this person has one already. The job row must be locked."""
+    moment = now()
+    row = insert(Application).values(
+        id=new_id(),
+        created_at=moment,
+        updated_at=moment,
+        submitted_at=moment,
+        organisation_id=caller.organisation_id,
+        livemode=caller.livemode,
+        job_id=job.id,
+        email_key=person["email"].casefold(),
+        status="submitted",
+        reject_reason="",
+        **person,
+    )
+    made: Application | None = session.scalar(
+        row.on_conflict_do_nothing(
+            index_elements=[Application.job_id, Application.email_key], index_where=LIVE
+        ).returning(Application)
+    )
+    if made is None:
+        return None
+    screening = Screening(application_id=made.id)
+    session.add(screening)
+    session.add_all(ApplicationAnswer(id=new_id(), application_id=made.id, **answer) for answer in answers)
+    session.flush()
+    set_committed_value(made, "job", job)
+    set_committed_value(made, "screening", screening)
+    # Not an edit of the job, so its updated_at stays.
+    session.execute(
+        update(Job)
+        .where(Job.id == job.id)
+        .values(application_count=Job.application_count + 1, updated_at=Job.updated_at)
+    )
+    return made
+
+
+def answers(session: Session, application: Application) -> list[ApplicationAnswer]:
+    """Load an application's answers in the order of the questions."""
+    rows = select(ApplicationAnswer).where(ApplicationAnswer.application_id == application.id)
+    return list(session.scalars(rows.order_by(ApplicationAnswer.id)))
+
+
+def history(session: Session, application: Application) -> list[ApplicationEvent]:
+    """Load what happened to an application, in order."""
+    rows = select(ApplicationEvent).where(ApplicationEvent.application_id == application.id)
+    return list(session.scalars(rows.order_by(desc(ApplicationEvent.id)).limit(MOST_EVENTS)))[::-1]
+
+
+MOST_EVENTS = 10_000
+
+
+def happened(
+    session: Session, application: Application, type: str, *, was: str | None, actor: str, **details: Any
+) -> None:
+    """Write a line of an application's history."""
+    session.add(
+        ApplicationEvent(
+            application_id=application.id,
+            type=type,
+            from_status=was,
+            to_status=application.status,
+            actor=actor,
+            details=details,
+        )
+    )
+    session.flush()

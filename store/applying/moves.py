@@ -1,0 +1,204 @@
+"""What is done with applications: each move with its event, its line of history and what else it brings."""
+
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from rules import applications as rules
+from rules.caller import Caller
+from rules.clock import now
+from rules.knockouts import Knockout
+from rules.moves import Move
+from store import events, outbox
+from store.accounts import organisations
+from store.applying import applications
+from store.applying.applications import Application
+from store.assessing import inviting
+from store.assessing.assessments import Assessment
+from store.database.base import visible
+from store.hiring import jobs
+
+INVITED_FOR = timedelta(days=7)
+
+
+class Shows(Protocol):
+    """How applications, invitations and mails about them look outside: the module `schemas.applications`."""
+
+    def event(self, application: Any, type: str, /) -> dict[str, Any]:
+        """Return the data of an application's event."""
+
+    def invitation_event(self, invitation: Any, /) -> dict[str, Any]:
+        """Return the data of invitation.created."""
+
+    def invitation_mail(self, invitation: Any, organisation_name: str, /) -> dict[str, Any]:
+        """Return the mail that goes with an invitation, as outbox work."""
+
+    def rejection_mail(self, application: Any, organisation_name: str, /) -> dict[str, Any]:
+        """Return the mail that tells of a rejection, as outbox work."""
+
+
+def make(
+    session: Session,
+    application: Application,
+    move: Move,
+    name: str,
+    shows: Shows,
+    actor: str,
+    **details: Any,
+) -> None:
+    """Make a move: the status, its line of history, its event. The application row must be locked."""
+    was = application.status
+    application.status = move.target
+    application.held_from = was if name == "held" else None
+    applications.happened(session, application, name, was=was, actor=actor, **details)
+    if move.event:
+        events.record(session, move.event, application, shows.event(application, move.event))
+
+
+def knock_out(session: Session, application: Application, knockout: Knockout, shows: Shows) -> None:
+    """Keep how the knockouts went, and do what the rule that was not met says."""
+    application.screening.l1_passed = knockout.passed
+    rule = knockout.failed_rule
+    if rule is None:
+        return
+    failed = {name: rule.get(name) for name in ("field_key", "operator", "value")}
+    application.screening.knockout = failed | {"on_fail": knockout.on_fail}
+    name, type = {"reject": ("fail", "knockout_failed"), "hold": ("hold", "held")}[str(knockout.on_fail)]
+    move = rules.move(name, application.status)
+    assert move is not None
+    make(session, application, move, type, shows, "system", knockout=application.screening.knockout)
+
+
+def advance(
+    session: Session,
+    caller: Caller,
+    application: Application,
+    shows: Shows,
+    *,
+    actor: str,
+    send_email: bool,
+) -> None:
+    """Advance with the invitation to the linked assessment, if there is one; both or neither."""
+    move = rules.move("advance", application.status)
+    assert move is not None  # no second time is a repetition
+    _take_up(session, application)
+    details: dict[str, str] = {}
+    if application.job.assessment_id is not None:
+        linked = visible(caller, Assessment).where(Assessment.id == application.job.assessment_id)
+        assessment = session.scalars(linked).one()
+        details["invitation_id"] = _invite(session, caller, application, assessment, shows, mail=send_email)
+    application.reject_reason, application.rejection_mail_at = "", None
+    make(session, application, move, "advanced", shows, actor, **details)
+
+
+def _take_up(session: Session, application: Application) -> None:
+    """Have an application that was withdrawn, and held since, be this person's one for the job again."""
+    if application.withdrawn_at is None:
+        return
+    jobs.lock(session, application.job)  # nobody applies for it meanwhile
+    another = applications.live(session, application.job, application.email)
+    rules.check_alone(application.status, another=another is not None)
+    application.withdrawn_at = None
+
+
+def _invite(
+    session: Session,
+    caller: Caller,
+    application: Application,
+    assessment: Assessment,
+    shows: Shows,
+    *,
+    mail: bool,
+) -> str:
+    candidate = {
+        "email": application.email,
+        "name": application.full_name,
+        "role": application.job.title,
+        "expires_at": now() + INVITED_FOR,
+        "extra_time_percent": 0,
+        "tags": [],
+        "external_id": None,
+    }
+    invitation, new = inviting.invite(session, caller, assessment, candidate, shows.invitation_event)
+    application.invitation_id = invitation.id
+    if new and mail:
+        name = organisations.get(session, caller).name
+        outbox.add(session, "mail", **shows.invitation_mail(invitation, name))
+    return str(invitation.id)
+
+
+def reject(
+    session: Session, caller: Caller, application: Application, shows: Shows, *, actor: str, reason: str
+) -> None:
+    """Reject, and see to it that the candidate is mailed when the job says so; again changes nothing."""
+    move = rules.move("reject", application.status)
+    if move is None:
+        return
+    moment = now()
+    application.reject_reason = reason
+    application.rejection_mail_at = rules.rejection_mail_at(application.job.rejection_visibility, moment)
+    make(session, application, move, "rejected", shows, actor, **({"reason": reason} if reason else {}))
+    if application.rejection_mail_at is not None and application.rejection_mail_at <= moment:
+        _mail_rejection(session, application, organisations.get(session, caller).name, shows)
+
+
+def hold(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
+    """Put on hold, remembering where from; again changes nothing."""
+    move = rules.move("hold", application.status)
+    if move is not None:
+        make(session, application, move, "held", shows, actor)
+
+
+def unhold(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
+    """Bring back to where it was held from."""
+    move = rules.move("unhold", application.status, held_from=application.held_from)
+    assert move is not None
+    make(session, application, move, "unheld", shows, actor)
+
+
+def withdraw(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
+    """Withdraw; the person may apply again."""
+    move = rules.move("withdraw", application.status)
+    assert move is not None
+    application.withdrawn_at = application.withdrawn_at or now()
+    make(session, application, move, "withdrawn", shows, actor)
+
+
+def hire(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
+    """Hire."""
+    move = rules.move("hire", application.status)
+    assert move is not None
+    make(session, application, move, "hired", shows, actor)
+
+
+def next_rejection_mail(session: Session) -> datetime | None:
+    """Return when the next rejected candidate is to be mailed."""
+    return session.scalar(
+        select(func.min(Application.rejection_mail_at)).where(
+            Application.status == "rejected", Application.rejection_mail_at.is_not(None)
+        )
+    )
+
+
+def mail_rejections(session: Session, shows: Shows, limit: int) -> int:
+    """Mail rejected candidates whose moment has come; return how many there were."""
+    due = session.scalars(
+        select(Application)
+        .where(Application.status == "rejected", Application.rejection_mail_at <= now())
+        .options(joinedload(Application.job, innerjoin=True))
+        .order_by(Application.rejection_mail_at)
+        .limit(limit)
+        .with_for_update(of=Application, skip_locked=True)
+    ).all()
+    for application in due:
+        caller = organisations.caller_of(session, application)
+        _mail_rejection(session, application, organisations.get(session, caller).name, shows)
+    session.flush()
+    return len(due)
+
+
+def _mail_rejection(session: Session, application: Application, name: str, shows: Shows) -> None:
+    outbox.add(session, "mail", **shows.rejection_mail(application, name))
+    application.rejection_mail_at = None

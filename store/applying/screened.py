@@ -1,0 +1,120 @@
+"""Screening applications: what is taken out of the database for it, and what is kept of it."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from rules import plans, screening
+from rules.clock import now
+from rules.errors import Refusal
+from rules.steps import Outcome, Task, status
+from store import events, outbox
+from store.accounts import organisations
+from store.applying import applications, attachments, moves
+from store.applying.applications import Application
+from store.applying.moves import Shows
+from store.hiring import requirements
+
+JOB = "screen"
+
+
+def ask(session: Session, application_id: UUID, action: str = "full") -> None:
+    """Have an application screened after this transaction commits."""
+    outbox.add(session, JOB, application_id=str(application_id), action=action)
+
+
+def task(session: Session, application: Application, action: str, job_text: Any) -> Task:
+    """Take out what screening an application needs; `job_text` makes plain text of the job's HTML."""
+    files = attachments.of(session, application.id)
+    caller = organisations.caller_of(session, application)
+    return Task(
+        application_id=application.id,
+        action=action,
+        cv=next((file.key for file in files if file.kind == "cv"), None),
+        profile=application.screening.profile,
+        parse_error=application.screening.parse_error,
+        answers=[one.as_rules_see_it() for one in applications.answers(session, application)],
+        requirements=[
+            one.as_rules_see_it() for one in requirements.all_of(session, application.job) if one.is_active
+        ],
+        job_title=application.job.title,
+        job_text=job_text(application.job.description_html),
+        brief=application.job.cv_analysis_enabled and plans.includes(caller.plan_name, "cv_analysis"),
+    )
+
+
+def find(session: Session, id: UUID, *, for_update: bool = False) -> Application | None:
+    """Load an application for screening, whoever owns it; None when it is not there any more."""
+    found = (
+        select(Application)
+        .where(Application.id == id)
+        .options(
+            joinedload(Application.job, innerjoin=True), joinedload(Application.screening, innerjoin=True)
+        )
+    )
+    row = session.scalars(found.with_for_update(of=Application) if for_update else found).first()
+    if row is not None and for_update:
+        session.refresh(row.screening)  # what was read while the lock was awaited may be older than the lock
+    return row
+
+
+def keep(session: Session, application: Application, task: Task, outcome: Outcome, shows: Shows) -> None:
+    """Keep what screening found, tell of it, and advance who reaches the job's threshold.
+
+    The application row must be locked.
+    """
+    found = application.screening
+    for name, value in outcome.changes.items():
+        setattr(found, name, value)
+    if outcome.scored:
+        application.l3_score = outcome.l3_score
+    found.status = status(
+        parse_error=found.parse_error,
+        model_version=found.model_version,
+        brief=found.ai_brief,
+        parsed_last=task.steps == ("parse",),
+    )
+    found.screened_at = now()
+    if outcome.later is not None:
+        found.status = "pending"
+        ask(session, application.id, outcome.later)
+    session.flush()
+    told: dict[str, Any] = {"screening": {}}
+    if task.steps != ("parse",):
+        score = None if application.l3_score is None else str(application.l3_score)
+        applications.happened(
+            session, application, "screened", was=application.status, actor="system", l3_score=score
+        )
+        told = shows.event(application, "application.screened")
+        events.record(session, "application.screened", application, told)
+    if outcome.scored:
+        _advance(session, application, shows)
+        told["screening"]["auto_advanced"] = found.auto_advanced  # told before the advance, which it knows of
+
+
+def _advance(session: Session, application: Application, shows: Shows) -> None:
+    job, found = application.job, application.screening
+    wanted = screening.advances(
+        enabled=job.screen_auto_advance_enabled,
+        l1_passed=found.l1_passed,
+        l3_score=application.l3_score,
+        minimum=job.screen_auto_advance_l3_min,
+    )
+    if not wanted or application.status != "submitted":
+        return
+    caller = organisations.caller_of(session, application)
+    try:
+        moves.advance(session, caller, application, shows, actor="system", send_email=True)
+        found.auto_advanced = True
+    except Refusal as refusal:  # nobody is there to hear of it: the history is
+        applications.happened(
+            session,
+            application,
+            "advance_refused",
+            was=application.status,
+            actor="system",
+            code=refusal.code,
+            message=str(refusal),
+        )

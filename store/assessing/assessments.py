@@ -1,0 +1,310 @@
+"""Assessments and the cases attached to them."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ForeignKey,
+    Index,
+    Numeric,
+    Select,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    false,
+    func,
+    select,
+)
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+
+from rules.assessments import RESERVED_SLUGS
+from rules.caller import Caller
+from rules.errors import NotFound
+from rules.pages import Page
+from store.accounts.organisations import USED
+from store.assessing.cases import Case
+from store.database import pages, slugs
+from store.database.base import ANYONE, Base, Identified, Owned, Updated, visible
+from store.database.engine import Means
+from store.database.prepared import Prepared
+
+SIFTED = [
+    "title",
+    "status",
+    "team_id",
+    "updated_at",
+]  # what a search looks at, and whatever else is asked with it
+
+
+class Assessment(Base, Owned, Updated):
+    """A timed set of cases that candidates are invited to."""
+
+    __tablename__ = "assessments"
+    __table_args__ = (
+        UniqueConstraint("organisation_id", "livemode", "slug"),
+        Index("ix_assessments_owner", "organisation_id", "livemode", "id", postgresql_include=SIFTED),
+        Index("ix_assessments_owner_updated_at", "organisation_id", "livemode", "updated_at"),
+        Index("ix_assessments_team", "organisation_id", "livemode", "team_id", "id"),
+        Index("ix_assessments_status", "organisation_id", "livemode", "status", "id"),
+    )
+
+    slug: Mapped[str]
+    title: Mapped[str]
+    description: Mapped[str] = mapped_column(default="")
+    status: Mapped[str] = mapped_column(default="draft")
+    team_id: Mapped[UUID | None]
+    time_limit_minutes: Mapped[int | None]
+    passing_score: Mapped[int] = mapped_column(default=70)
+    enforce_fullscreen: Mapped[bool] = mapped_column(default=False)
+    copy_paste_disabled: Mapped[bool] = mapped_column(default=False)
+    session_recording_enabled: Mapped[bool] = mapped_column(default=False)
+    screen_recording_enabled: Mapped[bool] = mapped_column(default=False)
+    webcam_recording_enabled: Mapped[bool] = mapped_column(default=False)
+    notify_on_completion: Mapped[bool] = mapped_column(default=False)
+    violation_review_threshold: Mapped[int | None]
+    pool_mode: Mapped[bool] = mapped_column(
+        default=False
+    )  # each candidate gets `assignment_size` of the cases
+    assignment_size: Mapped[int | None]
+    shuffle_strategy: Mapped[str] = mapped_column(default="random")
+    # Counters, kept with the rows they count, so that a list never counts.
+    case_count: Mapped[int] = mapped_column(default=0)
+    invitation_count: Mapped[int] = mapped_column(default=0)
+    cases_locked: Mapped[bool] = mapped_column(default=False)  # a candidate has started
+
+
+NIL = UUID(int=0)
+LAST_PLACE = 32767
+
+# What a copy takes along.
+SETTINGS = (
+    "description",
+    "team_id",
+    "time_limit_minutes",
+    "passing_score",
+    "enforce_fullscreen",
+    "copy_paste_disabled",
+    "session_recording_enabled",
+    "screen_recording_enabled",
+    "webcam_recording_enabled",
+    "notify_on_completion",
+    "violation_review_threshold",
+    "pool_mode",
+    "assignment_size",
+    "shuffle_strategy",
+)
+
+
+class AssessmentCase(Base, Identified):
+    """One case's place in one assessment."""
+
+    __tablename__ = "assessment_cases"
+    __table_args__ = (
+        UniqueConstraint("assessment_id", "case_id"),
+        Index("ix_assessment_cases_order", "assessment_id", "order", "id"),
+    )
+
+    assessment_id: Mapped[UUID] = mapped_column(ForeignKey("assessments.id", ondelete="CASCADE"))
+    case_id: Mapped[UUID] = mapped_column(ForeignKey("cases.id"))
+    order: Mapped[int]
+    weight: Mapped[Decimal] = mapped_column(Numeric(8, 2), default=Decimal(1))
+    time_limit_minutes: Mapped[int | None]
+
+    case: Mapped[Case] = relationship(lazy="raise")
+
+
+def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Assessment:
+    """Load one by slug or id, or raise NotFound."""
+    found = select_by_key(caller, key)
+    row = session.scalars(found.with_for_update() if for_update else found).first()
+    if row is None:
+        raise NotFound("There is no such assessment.")
+    return row
+
+
+def select_by_key(caller: Caller, key: str) -> Select[Assessment]:
+    """Select by slug; a UUID is an id too, and a slug wins over an id."""
+    matches = Assessment.slug == key
+    with suppress(ValueError):
+        matches |= Assessment.id == UUID(key)
+    return visible(caller, Assessment).where(matches).order_by((Assessment.slug == key).desc()).limit(1)
+
+
+# By slug; a UUID is an id too, and a slug wins over an id. None is nobody's id.
+_READ = Prepared(
+    visible(ANYONE, Assessment)
+    .add_columns(USED)
+    .where((Assessment.slug == bindparam("key")) | (Assessment.id == bindparam("id")))
+    .order_by((Assessment.slug == bindparam("key")).desc())
+    .limit(1)
+)
+_LIST = pages.Listing(
+    visible(ANYONE, Assessment),
+    Assessment.id,
+    filters={
+        "search": func.lower(Assessment.title).like(
+            func.lower(bindparam("search", type_=Text())), escape="/"
+        ),
+        "status": Assessment.status == bindparam("status"),
+        "team_id": Assessment.team_id == bindparam("team_id"),
+        "no_team": Assessment.team_id.is_(None),
+        "nothing": false(),
+        "updated_after": Assessment.updated_at > bindparam("updated_after"),
+    },
+    skewed={"search", "team_id", "updated_after"},
+    sifting={"search"},
+)
+
+
+def read(means: Means, caller: Caller, key: str) -> Any:
+    """Read the columns of one by slug or id, or raise NotFound."""
+    row = _READ.first(means, caller, key=key, id=_uuid(key))
+    if row is None:
+        raise NotFound("There is no such assessment.")
+    return row
+
+
+def find_id(means: Means, caller: Caller, key: str) -> UUID:
+    """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
+    row = _READ.first(means, caller, key=key, id=_uuid(key))
+    return row.id if row else NIL
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def page(
+    means: Means,
+    caller: Caller,
+    *,
+    search: str | None = None,
+    status: str = "all",
+    team_id: str | None = None,
+    team_slug: str | None = None,
+    updated_after: datetime | None = None,
+    cursor: str | None,
+    page_size: int,
+) -> Page:
+    """Read one page, newest first."""
+    return _LIST.page(
+        means,
+        caller,
+        search=pages.containing(search) if search else None,
+        status=None if status == "all" else status,
+        team_id=None if team_id in (None, "null") else UUID(team_id),
+        no_team=True if team_id == "null" else None,
+        nothing=None
+        if team_slug is None
+        else True,  # squads come with their own resource: no slug is anybody's
+        updated_after=updated_after,
+        cursor=cursor,
+        page_size=page_size,
+    )
+
+
+def count_kept(session: Session, caller: Caller) -> int:
+    """Count what the plan counts: live assessments that are not archived."""
+    counted = select(func.count()).where(
+        Assessment.organisation_id == caller.organisation_id,
+        Assessment.livemode,
+        Assessment.status != "archived",
+    )
+    return session.scalar(counted) or 0
+
+
+def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Assessment:
+    """Make a draft; its slug comes from its title. The organisation row must be locked."""
+    assessment = Assessment(
+        organisation_id=caller.organisation_id,
+        livemode=caller.livemode,
+        slug=slugs.free(
+            session,
+            caller,
+            Assessment,
+            settings["title"],
+            otherwise="assessment",
+            reserved=RESERVED_SLUGS,
+        ),
+        **settings,
+    )
+    session.add(assessment)
+    session.flush()
+    return assessment
+
+
+def attached(session: Session, assessment: Assessment) -> list[AssessmentCase]:
+    """Load an assessment's cases in their order."""
+    rows = select(AssessmentCase).where(AssessmentCase.assessment_id == assessment.id)
+    return list(
+        session.scalars(
+            rows.options(joinedload(AssessmentCase.case)).order_by(AssessmentCase.order, AssessmentCase.id)
+        )
+    )
+
+
+def attached_page(session: Session, assessment: Assessment, *, cursor: str | None, page_size: int) -> Page:
+    """Load one page of an assessment's cases in their order."""
+    return pages.page(
+        session,
+        select(AssessmentCase)
+        .where(AssessmentCase.assessment_id == assessment.id)
+        .options(joinedload(AssessmentCase.case)),
+        AssessmentCase.order,
+        AssessmentCase.id,
+        cursor=cursor,
+        page_size=page_size,
+        descending=False,
+    )
+
+
+def attach(
+    session: Session, assessment: Assessment, places: Sequence[tuple[Case, Mapping[str, Any]]]
+) -> list[AssessmentCase]:
+    """Attach cases at their places, by default after the last one. The assessment row must be locked."""
+    last = session.scalar(
+        select(func.max(AssessmentCase.order)).where(AssessmentCase.assessment_id == assessment.id)
+    )
+    last, rows = -1 if last is None else last, []
+    for case, place in places:
+        order = place.get("order", min(last + 1, LAST_PLACE))
+        last = max(last, order)
+        rows.append(
+            AssessmentCase(
+                assessment_id=assessment.id,
+                case_id=case.id,
+                case=case,
+                order=order,
+                weight=round(place.get("weight", Decimal(1)), 2),  # as it is kept
+                time_limit_minutes=place.get("time_limit_minutes"),
+            )
+        )
+    session.add_all(rows)
+    assessment.case_count += len(rows)
+    session.flush()
+    return rows
+
+
+def detach(session: Session, assessment: Assessment, rows: Sequence[AssessmentCase]) -> None:
+    """Take cases out of an assessment. The assessment row must be locked."""
+    for row in rows:
+        session.delete(row)
+    assessment.case_count -= len(rows)
+    session.flush()
+
+
+def get_attached(session: Session, assessment: Assessment, id: UUID) -> AssessmentCase:
+    """Load one case's place, or raise NotFound."""
+    row = session.scalars(
+        select(AssessmentCase).where(AssessmentCase.assessment_id == assessment.id, AssessmentCase.id == id)
+    ).first()
+    if row is None:
+        raise NotFound("The assessment has no such case.")
+    return row

@@ -1,0 +1,204 @@
+"""Invitations: one per assessment and email."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, and_, bindparam, func, select, text, update
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import NotFound
+from rules.invitations import MOVES
+from rules.pages import Page
+from store import events
+from store.accounts import organisations
+from store.assessing.assessments import Assessment
+from store.database import pages
+from store.database.base import ANYONE, Base, Owned, Updated, visible
+from store.database.engine import Means
+from store.database.ids import new_token
+from store.database.prepared import Prepared
+
+
+class Invitation(Base, Owned, Updated):
+    """One candidate's way into one assessment; the token is the credential."""
+
+    __tablename__ = "invitations"
+    __table_args__ = (
+        UniqueConstraint("assessment_id", "email_key"),
+        Index(
+            "uq_invitations_external_id",
+            "assessment_id",
+            "external_id",
+            unique=True,
+            postgresql_where=text("external_id IS NOT NULL"),
+        ),
+        # Their last column sifts out in the index, in the list's order, what changed since a moment.
+        Index("ix_invitations_owner", "organisation_id", "livemode", "id", "updated_at"),
+        Index("ix_invitations_owner_status", "organisation_id", "livemode", "status", "id", "updated_at"),
+        Index("ix_invitations_owner_updated_at", "organisation_id", "livemode", "updated_at"),
+        Index("ix_invitations_owner_email", "organisation_id", "livemode", "email_key", "id"),
+        Index(
+            "ix_invitations_owner_external_id",
+            "organisation_id",
+            "livemode",
+            "external_id",
+            "id",
+            postgresql_where=text("external_id IS NOT NULL"),
+        ),
+        Index("ix_invitations_assessment", "assessment_id", "id", "updated_at"),
+        Index("ix_invitations_assessment_status", "assessment_id", "status", "id", "updated_at"),
+        Index("ix_invitations_tags", "tags", postgresql_using="gin", postgresql_where=text("tags <> '{}'")),
+        Index("ix_invitations_expiry", "expires_at", postgresql_where=text("status = 'pending'")),
+    )
+
+    assessment_id: Mapped[UUID] = mapped_column(ForeignKey("assessments.id"))
+    token: Mapped[str] = mapped_column(unique=True, default=new_token)
+    email: Mapped[str]
+    email_key: Mapped[str]  # case-folded: what makes two addresses the same
+    name: Mapped[str] = mapped_column(default="")
+    role: Mapped[str] = mapped_column(default="")
+    status: Mapped[str] = mapped_column(default="pending")  # pending, started, completed, expired
+    external_id: Mapped[str | None]
+    tags: Mapped[list[str]] = mapped_column(default=list)
+    extra_time_percent: Mapped[int] = mapped_column(default=0)
+    expires_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    completed_at: Mapped[datetime | None]
+    reminded_at: Mapped[datetime | None]
+    enrollment_id: Mapped[UUID | None]
+
+    assessment: Mapped[Assessment] = relationship(lazy="raise")
+
+
+def get(session: Session, caller: Caller, token: str, *, for_update: bool = False) -> Invitation:
+    """Load one with its assessment, or raise NotFound."""
+    found = (
+        visible(caller, Invitation)
+        .where(Invitation.token == token)
+        .options(joinedload(Invitation.assessment))
+    )
+    row = session.scalars(found.with_for_update(of=Invitation) if for_update else found).first()
+    if row is None:
+        raise NotFound("There is no such invitation.")
+    return row
+
+
+_READ = Prepared(
+    visible(ANYONE, Invitation)
+    .join(Assessment, Assessment.id == Invitation.assessment_id)
+    .with_only_columns(
+        *Invitation.__table__.columns,
+        organisations.USED,
+        Assessment.slug.label("assessment.slug"),
+        Assessment.title.label("assessment.title"),
+    )
+    .where(Invitation.token == bindparam("token"))
+)
+_LIST = pages.Listing(
+    visible(ANYONE, Invitation),
+    Invitation.id,
+    beside={
+        "assessment": (
+            lambda page: Assessment.id == page.c.assessment_id,
+            (Assessment.slug, Assessment.title),
+        )
+    },
+    filters={
+        "assessment_id": Invitation.assessment_id == bindparam("assessment_id"),
+        "status": Invitation.status == bindparam("status"),
+        "email": Invitation.email_key == bindparam("email"),
+        "external_id": Invitation.external_id == bindparam("external_id"),
+        # The second half only tells PostgreSQL that its index, which holds no row without tags, will do.
+        "tag": and_(Invitation.tags.contains(bindparam("tag")), Invitation.tags != text("'{}'")),
+        "updated_after": Invitation.updated_at > bindparam("updated_after"),
+    },
+    skewed={"tag", "updated_after"},
+)
+
+
+def read(means: Means, caller: Caller, token: str) -> Any:
+    """Read the columns of one with its assessment's slug and title, or raise NotFound."""
+    row = _READ.first(means, caller, token=token)
+    if row is None:
+        raise NotFound("There is no such invitation.")
+    return row
+
+
+def page(
+    means: Means,
+    caller: Caller,
+    *,
+    assessment_id: UUID | None = None,
+    status: str | None = None,
+    email: str | None = None,
+    external_id: str | None = None,
+    tag: str | None = None,
+    updated_after: datetime | None = None,
+    cursor: str | None,
+    page_size: int,
+) -> Page:
+    """Read one page with their assessments' slugs and titles, newest first."""
+    return _LIST.page(
+        means,
+        caller,
+        assessment_id=assessment_id,
+        status=status,
+        email=None if email is None else email.strip().casefold(),
+        external_id=external_id,
+        tag=None if tag is None else [tag],
+        updated_after=updated_after,
+        cursor=cursor,
+        page_size=page_size,
+    )
+
+
+def remove(session: Session, invitation: Invitation) -> None:
+    """Remove an invitation; its link stops working."""
+    session.delete(invitation)
+    session.flush()
+    _count(session, invitation.assessment_id, -1)
+
+
+def next_due(session: Session) -> datetime | None:
+    """Return when the next invitation that nobody has started expires."""
+    return session.scalar(select(func.min(Invitation.expires_at)).where(Invitation.status == "pending"))
+
+
+_EXPIRE = Prepared(
+    text("""
+    WITH oldest AS (
+        SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :moment
+        ORDER BY expires_at LIMIT :rows FOR UPDATE SKIP LOCKED
+    ), newest AS (  -- what has just become due does not wait for a backlog
+        SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :moment
+        ORDER BY expires_at DESC LIMIT :rows / 10 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE invitations SET status = :status, updated_at = :moment
+    FROM assessments
+    WHERE invitations.id IN (SELECT id FROM oldest UNION SELECT id FROM newest)
+      AND assessments.id = invitations.assessment_id
+    RETURNING invitations.*, assessments.slug AS "assessment.slug", assessments.title AS "assessment.title"
+    """)
+)
+
+
+def expire_due(session: Session, limit: int, show: Callable[[Any], dict[str, Any]]) -> int:
+    """Expire what nobody started in time, with their events; return how many there were."""
+    move = MOVES["expire"]
+    due = _EXPIRE.all(session, moment=now(), rows=limit, status=move.target)
+    for invitation in sorted(due, key=lambda one: (one.expires_at, one.id)):
+        events.record(session, str(move.event), invitation, show(invitation))
+    return len(due)
+
+
+def _count(session: Session, assessment_id: UUID, change: int) -> None:
+    # Not an edit of the assessment, so its updated_at stays.
+    session.execute(
+        update(Assessment)
+        .where(Assessment.id == assessment_id)
+        .values(invitation_count=Assessment.invitation_count + change, updated_at=Assessment.updated_at)
+    )

@@ -1,0 +1,150 @@
+"""How an invitation is made: once for each candidate, and never more than the month has."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, select, text
+from sqlalchemy.orm import Session
+
+from rules.caller import Caller
+from rules.clock import month, now
+from rules.invitations import check_active, check_quota
+from store import events
+from store.accounts import organisations
+from store.assessing.assessments import Assessment
+from store.assessing.invitations import Invitation
+from store.database.base import ANYONE, visible
+from store.database.engine import Change
+from store.database.ids import new_id, new_token
+from store.database.prepared import Prepared, rows
+
+_EXISTING = Prepared(
+    visible(ANYONE, Invitation)
+    .where(
+        Invitation.assessment_id == bindparam("assessment_id"),
+        (Invitation.email_key == bindparam("email")) | (Invitation.external_id == bindparam("external_id")),
+    )
+    .order_by((Invitation.external_id == bindparam("external_id")).desc().nulls_last())
+    .limit(1)
+)
+
+
+def existing(
+    session: Change, caller: Caller, assessment: Any, *, email: str, external_id: str | None
+) -> Any | None:
+    """Read who was invited before: by reference first, then by address in any case."""
+    return _EXISTING.first(
+        session, caller, assessment_id=assessment.id, email=email.casefold(), external_id=external_id
+    )
+
+
+def existing_among(
+    session: Session, assessment: Assessment, *, emails: Collection[str], external_ids: Collection[str]
+) -> tuple[set[str], set[str]]:
+    """Return which addresses (case-folded) and which references were invited before."""
+    rows = session.execute(
+        select(Invitation.email_key, Invitation.external_id).where(
+            Invitation.assessment_id == assessment.id,
+            Invitation.email_key.in_(emails) | Invitation.external_id.in_(external_ids),
+        )
+    ).all()
+    return {email for email, _ in rows}, {external_id for _, external_id in rows if external_id is not None}
+
+
+_INSERT = """
+    INSERT INTO invitations (
+        id, created_at, updated_at, organisation_id, livemode, assessment_id, status,
+        token, email, email_key, name, role, external_id, tags, extra_time_percent, expires_at
+    )
+    SELECT one.id, :moment, :moment, :organisation_id, :livemode, :assessment_id, 'pending',
+           one.token, one.email, one.email_key, one.name, one.role, one.external_id,
+           one.tags, one.extra_time_percent, one.expires_at
+    FROM jsonb_to_recordset(CAST(:candidates AS jsonb)) AS one (
+        id uuid, token text, email text, email_key text, name text, role text, external_id text,
+        tags text[], extra_time_percent int, expires_at timestamptz
+    )
+"""
+_COUNT = """  -- not an edit of the assessment, so its updated_at stays
+    UPDATE assessments SET invitation_count = invitation_count + (SELECT count(*) FROM made)
+    WHERE id = :assessment_id
+    RETURNING slug, title, time_limit_minutes
+"""
+_MADE = """made.*, counted.slug AS "assessment.slug", counted.title AS "assessment.title",
+           counted.time_limit_minutes AS "assessment.time_limit_minutes"
+"""
+_CREATE = Prepared(
+    text(f"""
+    WITH made AS ({_INSERT} ON CONFLICT DO NOTHING RETURNING *), counted AS ({_COUNT})
+    SELECT {_MADE} FROM made, counted
+    """)  # noqa: S608 - parts of our own
+)
+# The unit and the invitation in one step: from the first to the commit, all invites of an organisation queue.
+_TAKE_AND_CREATE = Prepared(
+    text(f"""
+    WITH taken AS ({organisations.TAKE}),
+         made AS ({_INSERT} CROSS JOIN taken ON CONFLICT DO NOTHING RETURNING *),
+         counted AS ({_COUNT})
+    SELECT EXISTS (SELECT FROM taken) AS granted, {_MADE}
+    FROM (SELECT) AS always LEFT JOIN made ON true LEFT JOIN counted ON true
+    """)  # noqa: S608
+)
+
+
+def invite(
+    session: Change,
+    caller: Caller,
+    assessment: Any,
+    candidate: Mapping[str, Any],
+    show: Callable[[Any], dict[str, Any]],
+) -> tuple[Any, bool]:
+    """Invite a candidate once, with its event; return the invitation and whether it is new, or refuse."""
+    check_active(assessment.status)
+    named = {"email": candidate["email"], "external_id": candidate.get("external_id")}
+    found = existing(session, caller, assessment, **named)
+    while found is None:
+        made, granted = _create(session, caller, assessment, candidate)
+        if made:
+            events.record(session, "invitation.created", made, show(made))
+            return made, True
+        # Somebody else was faster, or nothing is left of the month.
+        found = existing(session, caller, assessment, **named)
+        if granted:  # once more where what was in the way has been cancelled since
+            organisations.give_back_invites(session, caller, 1)
+        elif found is None:
+            check_quota(caller.plan.invites, organisations.invites_used(session, caller), 0)
+    return found, False
+
+
+def _create(
+    session: Change, caller: Caller, assessment: Any, candidate: Mapping[str, Any]
+) -> tuple[Any | None, bool]:
+    """Take a unit and make an invitation; return it (None: another is in the way) and whether a unit was taken."""
+    if not caller.livemode:
+        return next(iter(create_all(session, caller, assessment, [candidate])), None), True
+    limit = organisations.limit(caller)
+    terms = {"month": month(), "count": 1, "limit": limit, "assessment_id": assessment.id, "moment": now()}
+    made = _TAKE_AND_CREATE.first(session, caller, candidates=_written([candidate]), **terms)
+    return (made if made.id else None), made.granted
+
+
+def create_all(
+    session: Change, caller: Caller, assessment: Any, candidates: Sequence[Mapping[str, Any]]
+) -> list[Any]:
+    """Make invitations in one statement and return them with their assessment; their units are taken already.
+
+    Those whom somebody else invited meanwhile are left out. Rows go in by address, so that two of these never wait
+    for each other in a circle.
+    """
+    if not candidates:
+        return []
+    written = _written(sorted(candidates, key=lambda one: str(one["email"]).casefold()))
+    return _CREATE.all(session, caller, assessment_id=assessment.id, moment=now(), candidates=written)
+
+
+def _written(candidates: Sequence[Mapping[str, Any]]) -> str:
+    return rows(
+        [
+            {"id": new_id(), "token": new_token(), "email_key": candidate["email"].casefold(), **candidate}
+            for candidate in candidates
+        ]
+    )

@@ -1,0 +1,131 @@
+"""Results: sessions as their organisation sees them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, contains_eager, joinedload
+from sqlalchemy.orm.attributes import set_committed_value
+
+from rules import grading
+from rules.clock import now
+from rules.errors import NotFound
+from rules.pages import Page
+from store import events, outbox
+from store.accounts import members
+from store.assessing.assessments import Assessment
+from store.assessing.invitations import Invitation
+from store.assessing.sessions import CandidateSession, SessionCase, Violation, cases
+from store.database import pages
+
+
+class Telling(Protocol):
+    """How grades are told, in events and in mails to an organisation's people: the module `schemas.results`."""
+
+    def outcome_event(self, sitting: Any, /) -> dict[str, Any]: ...  # noqa: D102
+    def notice(self, sitting: Any, member: Any, organisation_name: str, /) -> dict[str, Any]: ...  # noqa: D102
+
+
+Whole = tuple[CandidateSession, list[SessionCase], list[Violation]]
+
+
+def page(
+    session: Session,
+    assessment: Assessment,
+    *,
+    status: str | None,
+    passed: bool | None,
+    updated_after: datetime | None,
+    cursor: str | None,
+    page_size: int,
+) -> Page:
+    """Load one page of an assessment's sessions, the latest start first."""
+    rows = (
+        select(CandidateSession)
+        .join(CandidateSession.invitation)
+        .options(contains_eager(CandidateSession.invitation))
+        .where(CandidateSession.assessment_id == assessment.id)
+    )
+    if status is not None:
+        over = CandidateSession.completed_at.is_not(None)
+        rows = rows.where(over if status == "completed" else ~over)
+    if passed is not None:
+        rows = rows.where(CandidateSession.passed.is_(passed))
+    if updated_after is not None:
+        rows = rows.where(CandidateSession.updated_at > pages.past(updated_after))
+    return pages.page(session, rows, CandidateSession.id, cursor=cursor, page_size=page_size)
+
+
+def get(session: Session, invitation: Invitation, *, for_update: bool = False) -> Whole:
+    """Load an invitation's session with its cases and violations, or raise NotFound."""
+    found = select(CandidateSession).where(CandidateSession.invitation_id == invitation.id)
+    sitting = session.scalars(found.with_for_update() if for_update else found).first()
+    if sitting is None:
+        raise NotFound("There is no session of this invitation.")
+    set_committed_value(sitting, "invitation", invitation)
+    violations = session.scalars(
+        select(Violation).where(Violation.session_id == sitting.id).order_by(Violation.id)
+    ).all()
+    return sitting, cases(session, sitting), list(violations)
+
+
+def ungraded(session: Session, session_id: UUID, *, for_update: bool = False) -> Whole | None:
+    """Load a completed session that has no grades yet; None where there is nothing to grade."""
+    found = (
+        select(CandidateSession)
+        .where(
+            CandidateSession.id == session_id,
+            CandidateSession.completed_at.is_not(None),
+            CandidateSession.graded_at.is_(None),
+        )
+        .options(joinedload(CandidateSession.invitation).joinedload(Invitation.assessment))
+    )
+    sitting = session.scalars(found.with_for_update(of=CandidateSession) if for_update else found).first()
+    return None if sitting is None else (sitting, cases(session, sitting), [])
+
+
+def grade_or_ask(session: Session, sitting: CandidateSession, tell: Telling) -> None:
+    """Grade a session that was just completed, or ask for it where a program has to run first."""
+    asked = cases(session, sitting)
+    if any(case.content["case_type"] == "coding" and case.answer for case in asked):
+        outbox.add(session, "grade", session_id=str(sitting.id))
+    else:
+        grade(session, sitting, asked, {}, tell)
+
+
+def grade(
+    session: Session,
+    sitting: CandidateSession,
+    asked: Sequence[SessionCase],
+    passed_tests: Mapping[int, Sequence[bool] | None],
+    tell: Telling,
+) -> None:
+    """Grade every case, add up, and tell; `passed_tests` are those of coding cases, by their order."""
+    for case in asked:
+        answer = case.answer[0] if case.answer else None
+        found = grading.grade(case.content, answer, passed_tests.get(case.case_order))
+        case.status, case.score = found.status, found.score(case.max_score)
+    settle(session, sitting, asked, tell.outcome_event)
+    name, to_notify = members.to_notify(session, sitting)
+    outbox.add_all(session, "mail", [tell.notice(sitting, member, name) for member in to_notify])
+
+
+def settle(
+    session: Session,
+    sitting: CandidateSession,
+    asked: Sequence[SessionCase],
+    show: Callable[[Any], dict[str, Any]],
+) -> None:
+    """Add up a session; the first time that nothing waits for review, its outcome is final and told."""
+    result = grading.total(asked, sitting.passing_score)
+    sitting.score, sitting.max_score = result.score, result.max_score
+    sitting.score_percentage, sitting.passed = result.score_percentage, result.passed
+    sitting.graded_at = sitting.graded_at or now()
+    if result.passed is not None and sitting.settled_at is None:
+        sitting.settled_at = now()
+        events.record(
+            session, "candidate.passed" if result.passed else "candidate.failed", sitting, show(sitting)
+        )
+    session.flush()

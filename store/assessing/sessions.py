@@ -1,0 +1,307 @@
+"""Candidate sessions: what was asked, what was answered, what it scored.
+
+The invitation's row is the lock of everything a candidate does: whoever moves or writes a session takes it first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    DateTime,
+    ForeignKey,
+    Index,
+    Numeric,
+    UniqueConstraint,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.orm import Mapped, Session, contains_eager, mapped_column, relationship
+from sqlalchemy.orm.attributes import set_committed_value
+
+import rules.sessions
+from rules.errors import NotFound
+from rules.moves import take
+from store import events, outbox
+from store.accounts.organisations import Organisation
+from store.assessing import snapshots
+from store.assessing.assessments import Assessment
+from store.assessing.invitations import Invitation
+from store.database.base import Base, Identified, Owned, Updated
+from store.database.ids import new_id
+
+
+class CandidateSession(Base, Owned, Updated):
+    """One sitting of one invitation; made when the candidate starts."""
+
+    __tablename__ = "sessions"
+    __table_args__ = (
+        Index("ix_sessions_assessment", "assessment_id", "id"),
+        Index("ix_sessions_deadline", "deadline_at", postgresql_where=text("completed_at IS NULL")),
+    )
+
+    invitation_id: Mapped[UUID] = mapped_column(ForeignKey("invitations.id"), unique=True)
+    assessment_id: Mapped[UUID] = mapped_column(ForeignKey("assessments.id"))
+    started_at: Mapped[datetime]
+    deadline_at: Mapped[datetime | None]
+    completed_at: Mapped[datetime | None]
+    passing_score: Mapped[int]  # as it stood at the start
+    violation_counts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # violation_type -> number
+    integrity_review_status: Mapped[
+        str | None
+    ]  # needs_review once violations reach the assessment's threshold
+    graded_at: Mapped[datetime | None]  # every case has its grade or waits for review
+    settled_at: Mapped[datetime | None]  # nothing is pending_review; candidate.passed or .failed was emitted
+    score: Mapped[Decimal | None] = mapped_column(Numeric(12, 2))
+    max_score: Mapped[Decimal | None] = mapped_column(Numeric(12, 2))
+    score_percentage: Mapped[Decimal | None] = mapped_column(Numeric(5, 2))
+    passed: Mapped[bool | None]
+    time_spent_seconds: Mapped[int | None]
+
+    invitation: Mapped[Invitation] = relationship(lazy="raise")
+
+
+class SessionCase(Base, Identified, Updated):
+    """One case of one session: a snapshot of its content, the answer, the grade."""
+
+    __tablename__ = "session_cases"
+    __table_args__ = (UniqueConstraint("session_id", "case_order"),)
+
+    session_id: Mapped[UUID] = mapped_column(ForeignKey("sessions.id", ondelete="CASCADE"))
+    assessment_case_id: Mapped[UUID]  # the place it was taken from; a snapshot outlives it
+    case_order: Mapped[int]
+    weight: Mapped[Decimal] = mapped_column(Numeric(8, 2))
+    content: Mapped[dict[str, Any]]  # the case as it stood at the start, correct answers included
+    answer: Mapped[list[Any] | None]  # [value]: an array of one, so that "not answered" differs from null
+    saved_at: Mapped[datetime | None]
+    time_spent_seconds: Mapped[int] = mapped_column(default=0)
+    status: Mapped[str | None]  # correct, partial, incorrect, skipped, pending_review
+    score: Mapped[Decimal | None] = mapped_column(Numeric(16, 6))  # a third of a point is one
+    max_score: Mapped[Decimal] = mapped_column(Numeric(12, 2))
+    comment: Mapped[str | None]
+
+
+class Violation(Base, Identified):
+    """One integrity signal of one session."""
+
+    __tablename__ = "violations"
+    __table_args__ = (Index("ix_violations_session", "session_id", "id"),)
+
+    session_id: Mapped[UUID] = mapped_column(ForeignKey("sessions.id", ondelete="CASCADE"))
+    violation_type: Mapped[str]
+    case_order: Mapped[int | None]
+    occurred_at: Mapped[datetime]
+
+
+# What an event tells of a session; schemas.sessions has the functions.
+Show = Callable[[CandidateSession], dict[str, Any]]
+
+
+@dataclass
+class Sitting:
+    """An invitation as its candidate meets it at one moment of the database's clock."""
+
+    invitation: Invitation  # with its assessment
+    organisation_name: str
+    session: CandidateSession | None  # None before the start
+    moment: datetime
+
+    @property
+    def status(self) -> str:
+        """What the invitation is at that moment."""
+        return rules.sessions.status(
+            self.invitation.status,
+            expires_at=self.invitation.expires_at,
+            deadline_at=self.session.deadline_at if self.session else None,
+            moment=self.moment,
+        )
+
+    @property
+    def is_overdue(self) -> bool:
+        """Say whether time is up and nobody has finished the session yet."""
+        return self.invitation.status == "started" and self.status == "completed"
+
+
+def look(session: Session, token: str, show: Show) -> Sitting | None:
+    """Load the sitting behind a token, or None; without a lock, unless its time is up and it must be finished."""
+    sitting = _read(session, token)
+    return hold(session, token, show) if sitting and sitting.is_overdue else sitting
+
+
+def hold(session: Session, token: str, show: Show) -> Sitting:
+    """Load and lock the sitting behind a token, finished first where its time is up, or refuse: NOT_FOUND."""
+    session.execute(select(Invitation.id).where(Invitation.token == token).with_for_update())
+    # Read after the lock: both the rows and the moment are those of our turn.
+    sitting = _read(session, token)
+    if sitting is None:
+        raise NotFound
+    if sitting.session and sitting.is_overdue:
+        finish(session, sitting.session, sitting.moment, show)
+    return sitting
+
+
+def _read(session: Session, token: str) -> Sitting | None:
+    row = session.execute(
+        select(Invitation, Organisation.name, CandidateSession, func.clock_timestamp())
+        .join(Invitation.assessment)
+        .join(Organisation, Organisation.id == Invitation.organisation_id)
+        .outerjoin(CandidateSession, CandidateSession.invitation_id == Invitation.id)
+        .options(contains_eager(Invitation.assessment))
+        .where(Invitation.token == token)
+        .execution_options(populate_existing=True)
+    ).one_or_none()
+    if row is None:
+        return None
+    sitting = Sitting(*row)
+    if sitting.session:
+        set_committed_value(sitting.session, "invitation", sitting.invitation)
+    return sitting
+
+
+def start(session: Session, sitting: Sitting, show: Show) -> None:
+    """Begin a pending sitting: snapshot its cases, lock the assessment's, and tell; a later call changes nothing."""
+    invitation, assessment = sitting.invitation, sitting.invitation.assessment
+    if sitting.session is not None:
+        return
+    move = take(rules.sessions.MOVES, "start", sitting.status)
+    candidate_session = CandidateSession(
+        id=new_id(),
+        organisation_id=invitation.organisation_id,
+        livemode=invitation.livemode,
+        invitation=invitation,
+        assessment_id=assessment.id,
+        started_at=sitting.moment,
+        deadline_at=rules.sessions.deadline(
+            sitting.moment, assessment.time_limit_minutes, invitation.extra_time_percent
+        ),
+        passing_score=assessment.passing_score,
+        violation_counts={},
+    )
+    session.add(candidate_session)
+    invitation.status, invitation.started_at = move.target, sitting.moment
+    if not assessment.cases_locked:
+        # Whoever changes the cases holds this row, so what is read next stands. No edit: updated_at stays.
+        session.execute(
+            update(Assessment)
+            .where(Assessment.id == assessment.id)
+            .values(cases_locked=True, updated_at=Assessment.updated_at)
+        )
+    session.flush()
+    drawn = snapshots.draw(session, assessment, seed=str(invitation.id))
+    rows = snapshots.rows(drawn, session_id=candidate_session.id, moment=sitting.moment)
+    if rows:
+        session.execute(insert(SessionCase).values(rows))
+    sitting.session = candidate_session
+    events.record(session, str(move.event), candidate_session, show(candidate_session))
+
+
+def cases(session: Session, candidate_session: CandidateSession) -> list[SessionCase]:
+    """List a session's cases in the candidate's order."""
+    of_session = select(SessionCase).where(SessionCase.session_id == candidate_session.id)
+    return list(session.scalars(of_session.order_by(SessionCase.case_order)))
+
+
+def count_cases(session: Session, candidate_session: CandidateSession) -> int:
+    """Count a session's cases."""
+    of_session = SessionCase.session_id == candidate_session.id
+    return session.scalar(select(func.count()).select_from(SessionCase).where(of_session)) or 0
+
+
+def case(session: Session, candidate_session: CandidateSession, place: UUID) -> SessionCase | None:
+    """Find one case of a session by the place it was taken from."""
+    return session.scalar(
+        select(SessionCase).where(
+            SessionCase.session_id == candidate_session.id, SessionCase.assessment_case_id == place
+        )
+    )
+
+
+def save(session: Session, sitting: Sitting, row: SessionCase, answer: Any) -> datetime:
+    """Keep an answer (None clears it); the time since the candidate's last save was spent on this case."""
+    candidate_session = sitting.session
+    assert candidate_session is not None
+    last = session.scalar(
+        select(func.max(SessionCase.saved_at)).where(SessionCase.session_id == candidate_session.id)
+    )
+    row.time_spent_seconds += rules.sessions.seconds_between(
+        candidate_session.started_at, last, sitting.moment
+    )
+    row.answer = None if answer is None else [answer]
+    row.saved_at = sitting.moment
+    return sitting.moment
+
+
+def report(session: Session, sitting: Sitting, violation_type: str, case_order: int | None) -> Violation:
+    """Keep an integrity signal and count it; enough of them ask for a human look."""
+    candidate_session = sitting.session
+    assert candidate_session is not None
+    violation = Violation(
+        session_id=candidate_session.id,
+        violation_type=violation_type,
+        case_order=case_order,
+        occurred_at=sitting.moment,
+    )
+    session.add(violation)
+    counts = rules.sessions.count_violation(candidate_session.violation_counts, violation_type)
+    candidate_session.violation_counts = counts
+    threshold = sitting.invitation.assessment.violation_review_threshold
+    candidate_session.integrity_review_status = (
+        rules.sessions.review_status(counts, threshold) or candidate_session.integrity_review_status
+    )
+    return violation
+
+
+def next_due(session: Session) -> datetime | None:
+    """Return when the time of the next running session is up."""
+    return session.scalar(
+        select(func.min(CandidateSession.deadline_at)).where(CandidateSession.completed_at.is_(None))
+    )
+
+
+def due(session: Session, limit: int) -> list[CandidateSession]:
+    """Claim running sessions whose time is up, oldest deadline first; whatever somebody else holds is left alone."""
+    return list(
+        session.scalars(
+            select(CandidateSession)
+            .join(CandidateSession.invitation)
+            .join(Invitation.assessment)
+            .options(contains_eager(CandidateSession.invitation).contains_eager(Invitation.assessment))
+            .where(
+                CandidateSession.completed_at.is_(None),
+                CandidateSession.deadline_at <= func.clock_timestamp(),
+                Invitation.status == "started",
+            )
+            .order_by(CandidateSession.deadline_at)
+            .limit(limit)
+            .with_for_update(of=[Invitation, CandidateSession], skip_locked=True)
+        )
+    )
+
+
+def finish(session: Session, candidate_session: CandidateSession, moment: datetime, show: Show) -> None:
+    """Complete a locked session and ask for the grades."""
+    complete(session, candidate_session, moment, show)
+    outbox.add(session, "grade", session_id=str(candidate_session.id))
+
+
+def complete(session: Session, candidate_session: CandidateSession, moment: datetime, show: Show) -> None:
+    """Complete a locked session, at its deadline where that has passed, and tell."""
+    invitation = candidate_session.invitation
+    move = take(rules.sessions.MOVES, "finish", invitation.status)
+    deadline_at = candidate_session.deadline_at
+    ended_at = moment if deadline_at is None else min(moment, deadline_at)
+    invitation.status = move.target
+    invitation.completed_at = candidate_session.completed_at = ended_at
+    candidate_session.time_spent_seconds = int((ended_at - candidate_session.started_at).total_seconds())
+    events.record(session, str(move.event), candidate_session, show(candidate_session))
+
+
+def moment(session: Session) -> datetime:
+    """Read the database's clock."""
+    return session.scalars(select(func.clock_timestamp(type_=DateTime(timezone=True)))).one()

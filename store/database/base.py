@@ -1,0 +1,80 @@
+"""What all tables share, and the one door to their rows."""
+
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from sqlalchemy import Boolean, DateTime, ForeignKey, MetaData, Select, Text, Uuid, bindparam, select
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
+
+from rules.caller import Caller
+from rules.clock import now
+from store.database.ids import new_id
+
+
+class Base(DeclarativeBase):
+    """The declarative base; constraints are named so that migrations can name them too."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(column_0_N_label)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads this class attribute
+        datetime: DateTime(timezone=True),
+        str: Text(),
+        UUID: Uuid(),
+        list[str]: ARRAY(Text()),
+        dict[str, Any]: JSONB(),
+        list[Any]: JSONB(),
+    }
+
+
+class Identified:
+    """A row with a UUIDv7."""
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Updated:
+    """A row that says when it last changed."""
+
+    updated_at: Mapped[datetime] = mapped_column(default=now, onupdate=now)
+
+
+class Owned(Identified):
+    """A row of one organisation in one mode."""
+
+    @declared_attr
+    @classmethod
+    def organisation_id(cls) -> Mapped[UUID]:
+        """The owner."""
+        return mapped_column(ForeignKey("organisations.id"))
+
+    livemode: Mapped[bool]
+
+
+Row = TypeVar("Row", bound=Owned)
+
+
+class _Anyone:
+    """The caller of a statement that is prepared before there is one (store.database.prepared)."""
+
+    organisation_id = bindparam("organisation_id", type_=Uuid())
+    livemode = bindparam("livemode", type_=Boolean())
+
+
+ANYONE = _Anyone()
+
+
+def visible(caller: Caller | _Anyone, model: type[Row]) -> Select[Row]:
+    """Select the rows this caller may see: its organisation's, in its mode."""
+    return select(model).where(
+        model.organisation_id == caller.organisation_id, model.livemode == caller.livemode
+    )

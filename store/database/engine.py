@@ -1,0 +1,184 @@
+"""The connection pools and the one place that commits."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, LiteralString, cast
+
+import psycopg
+import sqlalchemy.exc
+from sqlalchemy import Engine, ExceptionContext, create_engine, event
+from sqlalchemy.orm import Session
+
+_engine: Engine | None = None
+_readers: Engine | None = None
+
+
+@dataclass(slots=True)
+class Reading:
+    """A connection on which each statement stands for itself: for answers that change nothing.
+
+    It is no session, so nothing can be added to it, and no event recorded. What a transaction at PostgreSQL's usual
+    level would see it sees too, without the two round trips that open and close one.
+    """
+
+    connection: psycopg.Connection[Any]
+    invites_used: int | None = None  # as a statement with organisations.USED among its columns found it
+
+
+@dataclass(slots=True)
+class Writing:
+    """A transaction for prepared statements alone, which saves what a session costs: for what is asked most."""
+
+    connection: psycopg.Connection[Any]
+    commit: Callable[[], None]
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+# What a statement raises when the database is away: SQLAlchemy's names for it, and psycopg's for prepared ones.
+OUTAGES = (
+    sqlalchemy.exc.OperationalError,
+    sqlalchemy.exc.InterfaceError,
+    sqlalchemy.exc.TimeoutError,
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+)
+
+Change = Session | Writing  # what a change is made with
+Means = Change | Reading  # what can be read with
+
+
+def configure(database_url: str, *, pool_size: int = 8) -> None:
+    """Point the store at a database; connections are made as they are needed."""
+    global _engine, _readers  # noqa: PLW0603 - one process, one pair of pools
+    for pool in (_engine, _readers):
+        if pool is not None:
+            pool.dispose()
+    _engine = _make(database_url, pool_size)
+    _readers = _make(
+        database_url,
+        pool_size,
+        isolation_level="AUTOCOMMIT",
+        pool_reset_on_return=None,
+        max_overflow=0,
+    )
+    event.listen(_readers, "connect", _refuse_writes)
+    event.listen(_engine, "handle_error", _look_for_loss)
+
+
+def _make(database_url: str, pool_size: int, **options: Any) -> Engine:
+    made = create_engine(
+        database_url.replace("postgresql://", "postgresql+psycopg://", 1),
+        **{
+            "pool_size": pool_size,
+            "max_overflow": 4,
+            "pool_timeout": 10,
+            "pool_pre_ping": False,
+            "hide_parameters": True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
+            "connect_args": {"connect_timeout": 5},
+            **options,
+        },
+    )
+    event.listen(made, "connect", _use_utc)
+    return made
+
+
+def _use_utc(connection: psycopg.Connection[Any], _record: Any) -> None:
+    """Have moments come in UTC, which saves converting each of them."""
+    _set(connection, "SET TIME ZONE 'UTC'")
+
+
+def _refuse_writes(connection: psycopg.Connection[Any], _record: Any) -> None:
+    _set(connection, "SET default_transaction_read_only = on")
+
+
+def _set(connection: psycopg.Connection[Any], command: LiteralString) -> None:
+    usual, connection.autocommit = connection.autocommit, True
+    connection.execute(command)
+    connection.autocommit = usual
+
+
+def engine() -> Engine:
+    """Return the pool, or raise RuntimeError before `configure`."""
+    return _ready(_engine)
+
+
+def _ready(pool: Engine | None) -> Engine:
+    if pool is None:
+        raise RuntimeError("Call store.database.engine.configure(database_url) first.")
+    return pool
+
+
+@contextmanager
+def transaction() -> Iterator[Session]:
+    """Open one transaction: committed at the end with its events numbered, rolled back on any exception."""
+    with Session(engine(), expire_on_commit=False) as session:
+        yield session
+        _end(session)
+
+
+@contextmanager
+def writing() -> Iterator[Writing]:
+    """Open one transaction as `transaction` does, without a session."""
+    with _taken(_engine) as connection:  # the pool rolls back what is open
+        means = Writing(connection, connection.commit)
+        yield means
+        _end(means)
+
+
+@contextmanager
+def at_once() -> Iterator[Writing]:
+    """Take a connection on which one statement is the whole transaction, its locks gone before its answer is here.
+
+    Whoever shares an interpreter with busy threads waits for each answer: three of them would hold a lock for longer.
+    """
+    with _taken(_engine) as connection:
+        connection.autocommit = True
+        try:
+            means = Writing(connection, connection.commit)
+            yield means
+            if means.info:
+                raise RuntimeError("Events and outbox work need a transaction.")
+        finally:
+            if not connection.closed:
+                connection.autocommit = False
+
+
+def _end(means: Change) -> None:
+    from store import events  # noqa: PLC0415 - events needs the base, which needs nothing of this module
+
+    events.write(means)
+    means.commit()
+
+
+@contextmanager
+def reading() -> Iterator[Reading]:
+    """Take a connection for reading; PostgreSQL itself refuses to write on it."""
+    with _taken(_readers) as connection:
+        yield Reading(connection)
+
+
+@contextmanager
+def _taken(pool: Engine | None) -> Iterator[psycopg.Connection[Any]]:
+    """Take a pool's connection and give it back; when it is lost, the others are forgotten too."""
+    held = _ready(pool).raw_connection()
+    connection = cast("psycopg.Connection[Any]", held.driver_connection)
+    try:
+        yield connection
+    finally:
+        broken = connection.closed
+        held.close()
+        if broken:
+            _forget_connections()
+
+
+def _look_for_loss(fault: ExceptionContext) -> None:
+    if fault.is_disconnect:
+        _forget_connections()
+
+
+def _forget_connections() -> None:
+    """Make connections anew: where one is lost, the database was away, and the others of both pools are lost too."""
+    for pool in (_engine, _readers):
+        if pool is not None:
+            pool.dispose()

@@ -1,0 +1,112 @@
+"""Statements compiled once and run by psycopg itself: for what every other request asks.
+
+SQLAlchemy still writes the statement, from `visible(ANYONE, …)` like every other one; what is saved is writing it
+anew for each request, and making entities of rows that are only shown.
+"""
+
+import itertools
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+import psycopg
+from sqlalchemy import Executable
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+
+from rules.caller import Caller
+from rules.clock import month
+from store.database.engine import Change, Means, Reading, Writing
+
+_DIALECT = PGDialect_psycopg()
+
+
+class Prepared:
+    """A statement whose parameters have names; its rows have the columns as attributes.
+
+    A column labelled `assessment.slug` becomes the attribute `slug` of the attribute `assessment`; such columns come
+    last. The parameters `organisation_id` and `livemode` are the caller's, `month` is the present one. Works in a
+    transaction and in a reading, which keeps the use of the month that a statement tells of (organisations.USED).
+    """
+
+    def __init__(self, statement: Executable, *, planned_by_values: bool = False) -> None:
+        # PostgreSQL plans a prepared statement once for all values; where the best plan depends on them, each time.
+        self.prepare = False if planned_by_values else None
+        compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]  # every statement has it
+        self.text = str(compiled)
+        self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        self.tells_use = "AS invites_used" in self.text
+        self.shape: Callable[[Sequence[Any]], Any] | None = None
+
+    def all(self, means: Means, caller: Caller | None = None, **values: Any) -> list[Any]:
+        """Return every row."""
+        found = self._run(means, caller, values).fetchall()
+        if self.tells_use and found:
+            _keep_use(means, found[0])
+        return found
+
+    def first(self, means: Means, caller: Caller | None = None, **values: Any) -> Any:
+        """Return the first row, or None."""
+        found = self._run(means, caller, values).fetchone()
+        if self.tells_use and found:
+            _keep_use(means, found)
+        return found
+
+    def run(self, means: Change, caller: Caller | None = None, **values: Any) -> int:
+        """Carry out a statement that returns nothing; return how many rows it changed."""
+        return self._run(means, caller, values).rowcount
+
+    def _run(self, means: Means, caller: Caller | None, values: dict[str, Any]) -> psycopg.Cursor[Any]:
+        if caller is not None:
+            values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
+        if self.tells_use:
+            values["month"] = month()
+        cursor = _connection(means).cursor(row_factory=self._rows, binary=True)
+        values = {**self.fixed, **values} if self.fixed else values
+        return cursor.execute(self.text, values, prepare=self.prepare)
+
+    def _rows(self, cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Any]:
+        if self.shape is None:
+            self.shape = _shape([column.name for column in cursor.description or ()])
+        return self.shape
+
+
+def _keep_use(means: Means, row: Any) -> None:
+    if isinstance(means, Reading):
+        means.invites_used = row.invites_used
+
+
+def rows(values: Sequence[Mapping[str, Any]]) -> str:
+    """Write rows as the JSON that `jsonb_to_recordset` makes rows of again: one statement for any number of them."""
+    return orjson.dumps(values).decode()
+
+
+def _connection(means: Means) -> psycopg.Connection[Any]:
+    if isinstance(means, Reading | Writing):
+        return means.connection
+    means.flush()  # as SQLAlchemy's own statements do
+    known: psycopg.Connection[Any] | None = means.info.get("driver")
+    if known is None:
+        known = means.info["driver"] = means.connection().connection.driver_connection
+    assert known is not None
+    return known
+
+
+def _shape(names: list[str]) -> Callable[[Sequence[Any]], Any]:
+    """Return what makes a row of its values: a named tuple, with one inside for each prefix."""
+    plain = [name for name in names if "." not in name]
+    prefixed = [name.split(".") for name in names[len(plain) :]]
+    whole = namedtuple("whole", [*plain, *dict.fromkeys(prefix for prefix, _ in prefixed)])  # type: ignore[misc]  # names of a query
+    if not prefixed:
+        return whole._make
+    parts, start = [], len(plain)
+    for prefix, group in itertools.groupby(prefixed, lambda pair: pair[0]):
+        inner = namedtuple(prefix, [name for _, name in group])  # type: ignore[misc]  # the same
+        parts.append((inner._make, start, start + len(inner._fields)))
+        start += len(inner._fields)
+    first = len(plain)
+
+    def shape(values: Sequence[Any]) -> Any:
+        return whole._make((*values[:first], *[make(values[begin:end]) for make, begin, end in parts]))
+
+    return shape

@@ -1,0 +1,42 @@
+"""What the world may see of an organisation: its open jobs of the live mode."""
+
+from sqlalchemy import Select, or_
+from sqlalchemy.orm import Session
+
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import NotFound
+from rules.pages import Page
+from store.accounts import organisations
+from store.accounts.organisations import Organisation
+from store.database import pages
+from store.database.base import visible
+from store.hiring.jobs import Job
+
+
+def visit(session: Session, slug: str) -> tuple[Organisation, Caller]:
+    """Return an organisation and itself as a caller without a key, or raise NotFound."""
+    found = organisations.by_slug(session, slug)
+    if found is None:
+        raise NotFound("There is no such organisation.")
+    return found, Caller(found.id, livemode=True, plan_name=found.plan)
+
+
+def page(session: Session, caller: Caller, *, cursor: str | None, page_size: int) -> Page:
+    """Load one page of open jobs, newest first."""
+    return pages.page(session, _open(caller), Job.id, cursor=cursor, page_size=page_size)
+
+
+def get(session: Session, caller: Caller, slug: str) -> Job:
+    """Load one open job, or raise NotFound."""
+    row: Job | None = session.scalars(_open(caller).where(Job.slug == slug)).first()
+    if row is None:
+        raise NotFound("There is no such open job.")
+    return row
+
+
+def _open(caller: Caller) -> Select[Job]:
+    # The schedule closes what has expired a moment later.
+    return visible(caller, Job).where(
+        Job.status == "open", or_(Job.expires_at.is_(None), Job.expires_at > now())
+    )

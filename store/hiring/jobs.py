@@ -1,0 +1,253 @@
+"""Jobs, and what the schedule does with them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ForeignKey,
+    Index,
+    Numeric,
+    Select,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    func,
+    select,
+    text,
+)
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+
+from rules import jobs as rules
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import NotFound
+from rules.moves import Move
+from rules.pages import Page
+from store import events
+from store.assessing.assessments import Assessment
+from store.database import pages, slugs
+from store.database.base import ANYONE, Base, Owned, Updated, visible
+from store.database.engine import Reading
+from store.database.prepared import Prepared
+
+SIFTED = [
+    "title",
+    "status",
+    "team_id",
+    "updated_at",
+]  # what a search looks at, and whatever else is asked with it
+
+
+class Job(Base, Owned, Updated):
+    """A job opening."""
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        UniqueConstraint("organisation_id", "livemode", "slug"),
+        Index("ix_jobs_owner", "organisation_id", "livemode", "id", postgresql_include=SIFTED),
+        Index("ix_jobs_owner_updated_at", "organisation_id", "livemode", "updated_at"),
+        Index("ix_jobs_team", "organisation_id", "livemode", "team_id", "id"),
+        Index("ix_jobs_status", "organisation_id", "livemode", "status", "id"),
+        Index(
+            "ix_jobs_publish",
+            "scheduled_publish_at",
+            postgresql_where=text("status = 'draft' AND publish_error IS NULL"),
+        ),
+        Index("ix_jobs_expiry", "expires_at", postgresql_where=text("status = 'open'")),
+    )
+
+    slug: Mapped[str]
+    title: Mapped[str]
+    status: Mapped[str] = mapped_column(default="draft")  # draft, open, closed
+    team_id: Mapped[UUID | None]
+    position_types: Mapped[list[str]] = mapped_column(default=list)
+    workplace_type: Mapped[str] = mapped_column(default="unspecified")
+    location_text: Mapped[str] = mapped_column(default="")
+    country_code: Mapped[str] = mapped_column(default="")
+    region: Mapped[str] = mapped_column(default="")
+    expires_at: Mapped[datetime | None]
+    scheduled_publish_at: Mapped[datetime | None]
+    publish_error: Mapped[str | None]  # why the schedule could not publish it; a change of the job clears it
+    cv_required: Mapped[bool] = mapped_column(default=False)
+    auto_invite_assessment: Mapped[bool] = mapped_column(default=False)  # deprecated, without effect
+    assessment_id: Mapped[UUID | None] = mapped_column(ForeignKey("assessments.id"))
+    sample_task: Mapped[str | None]
+    description_html: Mapped[str] = mapped_column(default="")
+    rejection_visibility: Mapped[str] = mapped_column(default="delayed")
+    cv_analysis_enabled: Mapped[bool] = mapped_column(default=False)
+    screen_auto_advance_enabled: Mapped[bool] = mapped_column(default=False)
+    screen_auto_advance_l3_min: Mapped[Decimal | None] = mapped_column(Numeric(6, 2))
+    application_count: Mapped[int] = mapped_column(default=0)  # kept with the rows it counts
+    published_at: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
+
+    assessment: Mapped[Assessment | None] = relationship(lazy="raise")
+
+
+NIL = UUID(int=0)
+
+
+def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Job:
+    """Load one by slug or id with its assessment, or raise NotFound."""
+    found = select_by_key(caller, key).options(joinedload(Job.assessment))
+    row = session.scalars(found.with_for_update(of=Job) if for_update else found).first()
+    if row is None:
+        raise NotFound("There is no such job.")
+    return row
+
+
+def lock(session: Session, job: Job) -> None:
+    """Lock a job's row: nobody applies for it before this transaction ends."""
+    session.execute(select(Job.id).where(Job.id == job.id).with_for_update())
+
+
+def select_by_key(caller: Caller, key: str) -> Select[Job]:
+    """Select by slug; a UUID is an id too, and a slug wins over an id."""
+    matches = Job.slug == key
+    with suppress(ValueError):
+        matches |= Job.id == UUID(key)
+    return visible(caller, Job).where(matches).order_by((Job.slug == key).desc()).limit(1)
+
+
+# A slug wins over an id; None is nobody's id.
+_FIND = Prepared(
+    visible(ANYONE, Job)
+    .where((Job.slug == bindparam("key")) | (Job.id == bindparam("id")))
+    .order_by((Job.slug == bindparam("key")).desc())
+    .limit(1)
+    .with_only_columns(Job.id)
+)
+_LIST = pages.Listing(
+    # Lists show no description, which may be long.
+    visible(ANYONE, Job).with_only_columns(
+        *(column for column in Job.__table__.columns if column.name != "description_html")
+    ),
+    Job.id,
+    beside={"assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,))},
+    filters={
+        "search": func.lower(Job.title).like(func.lower(bindparam("search", type_=Text())), escape="/"),
+        "status": Job.status == bindparam("status"),
+        "team_id": Job.team_id == bindparam("team_id"),
+        "no_team": Job.team_id.is_(None),
+        "updated_after": Job.updated_at > bindparam("updated_after"),
+    },
+    skewed={"search", "team_id", "updated_after"},
+    sifting={"search"},
+)
+
+
+def find_id(means: Session | Reading, caller: Caller, key: str) -> UUID:
+    """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
+    id = None
+    with suppress(ValueError):
+        id = UUID(key)
+    row = _FIND.first(means, caller, key=key, id=id)
+    return row.id if row else NIL
+
+
+def page(
+    means: Session | Reading,
+    caller: Caller,
+    *,
+    search: str | None = None,
+    status: str = "all",
+    team_id: str | None = None,
+    updated_after: datetime | None = None,
+    cursor: str | None,
+    page_size: int,
+) -> Page:
+    """Read one page with their assessments' slugs, newest first."""
+    return _LIST.page(
+        means,
+        caller,
+        search=pages.containing(search) if search else None,
+        status=None if status == "all" else status,
+        team_id=None if team_id in (None, "null") else UUID(team_id),
+        no_team=True if team_id == "null" else None,
+        updated_after=updated_after,
+        cursor=cursor,
+        page_size=page_size,
+    )
+
+
+def count_open(session: Session, caller: Caller) -> int:
+    """Count what the plan counts: live jobs that are open."""
+    counted = select(func.count()).where(
+        Job.organisation_id == caller.organisation_id, Job.livemode, Job.status == "open"
+    )
+    return session.scalar(counted) or 0
+
+
+def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Job:
+    """Make a draft; its slug comes from its title. The organisation row must be locked."""
+    job = Job(
+        organisation_id=caller.organisation_id,
+        livemode=caller.livemode,
+        slug=slugs.free(
+            session, caller, Job, settings["title"], otherwise="job", reserved=rules.RESERVED_SLUGS
+        ),
+        **settings,
+    )
+    session.add(job)
+    session.flush()
+    return job
+
+
+def publish(session: Session, caller: Caller, job: Job, show: Callable[[Any], dict[str, Any]]) -> None:
+    """Open a draft, or refuse. The organisation row must be locked, then the job's."""
+    way = rules.publish(
+        job.status,
+        expires_at=job.expires_at,
+        assessment_status=job.assessment.status if job.assessment else None,
+        limit=caller.plan.open_jobs if caller.livemode else None,
+        open_jobs=count_open(session, caller),
+        now=now(),
+    )
+    move(session, job, way, show)
+
+
+def move(session: Session, job: Job, move: Move, show: Callable[[Any], dict[str, Any]]) -> None:
+    """Make a move: the status, its moment, its event."""
+    job.status = move.target
+    if move.stamp:
+        setattr(job, move.stamp, now())
+    session.flush()
+    events.record(session, str(move.event), job, show(job))
+
+
+def next_publication(session: Session) -> datetime | None:
+    """Return when the next draft is to be published."""
+    waiting = select(func.min(Job.scheduled_publish_at)).where(
+        Job.status == "draft", Job.publish_error.is_(None)
+    )
+    return session.scalar(waiting)
+
+
+def due_for_publication(session: Session) -> Any | None:
+    """Find a draft whose moment has come; it is not locked, because its organisation comes first."""
+    return session.execute(
+        select(Job.id, Job.organisation_id, Job.livemode)
+        .where(Job.status == "draft", Job.publish_error.is_(None), Job.scheduled_publish_at <= now())
+        .order_by(Job.scheduled_publish_at)
+        .limit(1)
+    ).first()
+
+
+def next_expiry(session: Session) -> datetime | None:
+    """Return when the next open job closes by itself."""
+    return session.scalar(select(func.min(Job.expires_at)).where(Job.status == "open"))
+
+
+def due_for_closing(session: Session, limit: int) -> Sequence[Job]:
+    """Take open jobs whose time is over, the first that ended first."""
+    return session.scalars(
+        select(Job)
+        .where(Job.status == "open", Job.expires_at <= now())
+        .order_by(Job.expires_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    ).all()

@@ -1,0 +1,71 @@
+"""Knockout rules of jobs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, delete, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from rules.pages import Page
+from store.database import pages
+from store.database.base import Base, Identified
+from store.hiring.jobs import Job
+
+
+class KnockoutRule(Base, Identified):
+    """A condition that an answer has to meet."""
+
+    __tablename__ = "knockout_rules"
+    __table_args__ = (Index("ix_knockout_rules_order", "job_id", "sort_order", "id"),)
+
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id"))
+    field_key: Mapped[str]
+    operator: Mapped[str]
+    value: Mapped[
+        list[Any]
+    ]  # holds the one value, because JSON's null and no value are two things to a column
+    on_fail: Mapped[str]
+    is_active: Mapped[bool]
+    sort_order: Mapped[int]
+
+    def as_rules_see_it(self) -> dict[str, Any]:
+        """Return the rule as it is evaluated."""
+        return {
+            "id": str(self.id),
+            "field_key": self.field_key,
+            "operator": self.operator,
+            "value": self.value[0],
+            "on_fail": self.on_fail,
+            "is_active": self.is_active,
+            "sort_order": self.sort_order,
+        }
+
+
+def all_of(session: Session, job: Job) -> list[KnockoutRule]:
+    """Load all rules of a job in their order."""
+    rows = select(KnockoutRule).where(KnockoutRule.job_id == job.id)
+    return list(session.scalars(rows.order_by(KnockoutRule.sort_order, KnockoutRule.id)))
+
+
+def page(session: Session, job: Job, *, cursor: str | None, page_size: int) -> Page:
+    """Load one page of a job's rules in their order."""
+    return pages.page(
+        session,
+        select(KnockoutRule).where(KnockoutRule.job_id == job.id),
+        KnockoutRule.sort_order,
+        KnockoutRule.id,
+        cursor=cursor,
+        page_size=page_size,
+        descending=False,
+    )
+
+
+def replace(session: Session, job: Job, rules: Sequence[Mapping[str, Any]]) -> list[KnockoutRule]:
+    """Make the given rules the full set. The job row must be locked."""
+    session.execute(delete(KnockoutRule).where(KnockoutRule.job_id == job.id))
+    for number, rule in enumerate(rules):
+        place = {"sort_order": number, **rule, "value": [rule.get("value")]}
+        session.add(KnockoutRule(job_id=job.id, **place))
+    session.flush()
+    return all_of(session, job)

@@ -1,0 +1,42 @@
+"""Every module with tables, so that the metadata is complete wherever it is needed."""
+
+from sqlalchemy.orm import configure_mappers
+
+from store import events, outbox
+from store.accounts import idempotency, keys, members, organisations
+from store.applying import applications, attachments, candidates, screening
+from store.assessing import assessments, cases, invitations, sessions
+from store.database.base import Base
+from store.delivering import webhooks
+from store.hiring import fields, jobs, knockouts, requirements
+
+__all__ = [
+    "applications",
+    "assessments",
+    "attachments",
+    "candidates",
+    "cases",
+    "complete",
+    "events",
+    "fields",
+    "idempotency",
+    "invitations",
+    "jobs",
+    "keys",
+    "knockouts",
+    "members",
+    "metadata",
+    "organisations",
+    "outbox",
+    "requirements",
+    "screening",
+    "sessions",
+    "webhooks",
+]
+
+metadata = Base.metadata
+
+
+def complete() -> None:
+    """Put the tables together: what one process knows of them, every process knows, and misses nothing later."""
+    configure_mappers()
