@@ -3,11 +3,9 @@
 from connexion.spec import OpenAPISpecification
 
 BOUND = "connexion>=3.3,<3.4"
+LEANS_ON = [("connexion/spec.py", "validator = OpenApiValidator(cls.openapi_schema)")]
 
 
 def trust_documents() -> None:
-    """Load documents without holding them against OpenAPI's own schema, which takes a quarter of a start.
-
-    Leans on spec.py, `OpenAPISpecification.openapi_schema`: a class attribute that `_validate_spec` checks against.
-    """
+    """Load documents without holding them against OpenAPI's own schema, which takes a quarter of a start."""
     OpenAPISpecification.openapi_schema = {}

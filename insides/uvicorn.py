@@ -2,7 +2,11 @@
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-BOUND = "uvicorn>=0.30,<1"
+BOUND = "uvicorn>=0.54,<0.55"
+LEANS_ON = [
+    ("uvicorn/protocols/http/httptools_impl.py", "self.send_400_response(msg)"),
+    ("uvicorn/protocols/http/httptools_impl.py", "if self.cycle is None or self.cycle.response_complete:"),
+]
 
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
 
@@ -18,19 +22,13 @@ class Protocol(HttpToolsProtocol):
         raise NotImplementedError
 
     def shutdown(self) -> None:
-        """End the connection after the request that it has, or that is on its way.
-
-        Leans on httptools_impl.py, `shutdown`, which closes a connection whose `cycle` is None at once.
-        """
+        """End the connection after the request that it has, or that is on its way."""
         if self.cycle is None:
             self.loop.call_later(GRACE_SECONDS, super().shutdown)
         else:
             super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse, and close the connection: what follows on it cannot be understood either.
-
-        Leans on httptools_impl.py, `data_received`, which calls this where httptools cannot read what came.
-        """
+        """Refuse, and close the connection: what follows on it cannot be understood either."""
         self.transport.write(self.refuse(msg))
         self.transport.close()

@@ -20,7 +20,7 @@ def show(schema: Schema) -> Show:
 
     Raises TypeError for what has to be dumped by marshmallow itself: hooks, and fields of a kind not known here.
     """
-    if any(hooks for kind, hooks in schema._hooks.items() if kind in HOOKS):
+    if any(hooks for kind, hooks in schema._hooks.items() if kind in HOOKS):  # noqa: SLF001 - judged with the rest
         raise TypeError(f"{type(schema).__name__} has hooks.")
     known: dict[str, Any] = {"_text": _text}
     steps = [f"{name!r}: {_step(field, name, known)}" for name, field in schema.dump_fields.items()]

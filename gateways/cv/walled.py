@@ -86,7 +86,7 @@ def _code() -> list[str]:
 def _walls() -> list[tuple[str, str]]:
     """Show what the reader's code needs; of the service's folder, which may hold its data too, only packages."""
     service, *libraries = _code()
-    ours = [f"{service}/gateways", f"{service}/rules"]
+    ours = [f"{service}/{package}" for package in ("gateways", "insides", "rules")]
     return [*languages.walls(languages.python()), *(("bind", path) for path in (*libraries, *ours))]
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 import docx
 from docx.document import Document
-from docx.oxml.ns import qn
 from docx.section import _Footer, _Header
 from docx.table import Table, _Cell
 from docx.text.paragraph import Paragraph
 
 from gateways.cv.errors import UnreadableError
 from gateways.cv.texts import Text
+from insides.docx import identity, text_boxes
 
 MIB = 1 << 20
 MAX_PARTS = 2_000
@@ -81,12 +81,9 @@ def _lines(blocks: Iterable[Paragraph | Table], depth: int) -> Iterator[str]:
 
 
 def _paragraph(paragraph: Paragraph) -> Iterator[str]:
-    for box in paragraph._p.iter(qn("w:txbxContent")):
-        # Each box is there twice: as it is, and for readers that know no boxes.
-        if not any(parent.tag.endswith("}Fallback") for parent in box.iterancestors()):
-            for inner in box.iter(qn("w:p")):
-                yield Paragraph(inner, paragraph._parent).text
-            yield ""
+    for box in text_boxes(paragraph):
+        yield from (inner.text for inner in box)
+        yield ""
     yield from paragraph.text.split("\n")
 
 
@@ -96,8 +93,7 @@ def _table(table: Table, depth: int) -> Iterator[str]:
     for row in table.rows:
         cells: dict[int, list[str]] = {}
         for cell in row.cells:
-            # A merged cell is given once for each of the places it takes.
-            cells.setdefault(id(cell._tc), _cell(cell, depth))
+            cells.setdefault(identity(cell), _cell(cell, depth))
         yield from _row([lines for lines in cells.values() if lines])
 
 
