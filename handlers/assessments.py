@@ -37,11 +37,11 @@ def create_assessment(session: Session, caller: Caller, body: Body) -> Body:
     """Make a draft, with its cases if any are named."""
     _check_team(body)
     rules.check_plan(caller.plan, body)
-    wanted = body.pop("cases")
-    places = _find(session, caller, wanted)
+    settings, wanted = _apart(body)
+    places = _find(session, caller, wanted or [])
     _check_room(session, caller)
     rules.check_cases(caller.plan, len(places))
-    assessment = assessments.create(session, caller, body)
+    assessment = assessments.create(session, caller, settings)
     assessments.attach(session, assessment, places)
     return schemas.detail(assessment)
 
@@ -52,12 +52,12 @@ def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -
     rules.check_plan(caller.plan, body)
     organisations.lock(session, caller)
     assessment = assessments.get(session, caller, slug, for_update=True)
-    wanted = body.pop("cases", None)
+    settings, wanted = _apart(body)
     if "status" in body:
         status = rules.move(assessment.status, body["status"])
         if assessment.status == "archived" and status != "archived":
             _check_room(session, caller)
-    for name, value in body.items():
+    for name, value in settings.items():
         setattr(assessment, name, value)
     if wanted is not None:
         _replace(session, caller, assessment, wanted)
@@ -159,3 +159,8 @@ def _replace(
     assessments.detach(session, assessment, assessments.attached(session, assessment))
     assessments.attach(session, assessment, places)
     return assessments.attached(session, assessment)
+
+
+def _apart(body: Body) -> tuple[Body, list[Body] | None]:
+    """Part the settings from the cases, which are None where none are named."""
+    return {name: value for name, value in body.items() if name != "cases"}, body.get("cases")

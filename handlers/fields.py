@@ -39,10 +39,8 @@ def update_field(session: Session, caller: Caller, key: str, field_id: UUID, bod
     old = field.key
     if "key" in body:
         rules.key(body["key"], "", {one.key for one in there if one is not field})
-    if "options" in body:
-        body["options"] = rules.ordered(body["options"])
     for name, value in body.items():
-        setattr(field, name, value)
+        setattr(field, name, rules.ordered(value) if name == "options" else value)
     rules.check_options(field.field_type, field.options)
     if field.key != old:
         fields.rename(session, job, old, field.key)

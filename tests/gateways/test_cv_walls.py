@@ -66,7 +66,11 @@ print(json.dumps([seen, sorted(os.listdir({str(ROOT)!r})), sorted(os.environ)]))
     )
     seen, ours, environment = taken_over(with_limits + code)
     assert seen == []
-    assert set(ours) - {".venv"} == {"gateways", "rules"}  # and the libraries, where they are installed here
+    assert set(ours) - {".venv"} == {
+        "gateways",
+        "insides",
+        "rules",
+    }  # and the libraries, where they are installed here
     assert set(environment) <= {"HOME", "LANG", "LC_CTYPE", "PATH", "TMPDIR"}
 
 
