@@ -27,7 +27,7 @@ class Settings:
     webhook_allow_private: bool = False
     candidate_limit: int = 600  # candidate requests per client address per minute
     threads: int = 8  # request threads of one web process
-    fast_path: bool = True  # serve ordinary requests without Connexion's chain (app/http/plan.py)
+    fast_path: bool = True  # carry ordinary requests out from the front (app/http/front.py)
     log_level: str = "INFO"
     files_dir: Path = Path(".data/files")  # where attachments are kept, unless in a bucket
     files_s3_bucket: str = ""  # the bucket of an S3-compatible store; empty keeps files in the folder
