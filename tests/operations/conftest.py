@@ -1,0 +1,26 @@
+"""The two ways to an answer, and organisations whose limits do not end a test."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.main import create_app
+from app.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def ways(settings: Settings, http: TestClient) -> Iterator[tuple[TestClient, TestClient]]:
+    """Two applications on one database: the short way, and Connexion's chain alone."""
+    clients = [
+        TestClient(
+            create_app(dataclasses.replace(settings, fast_path=fast)),
+            base_url=settings.base_url,
+            raise_server_exceptions=False,
+            client=(f"198.51.100.{int(fast)}", 50000),  # who has no key is counted by address
+        )
+        for fast in (True, False)
+    ]
+    with clients[0] as short, clients[1] as chain:
+        yield short, chain
