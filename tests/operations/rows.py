@@ -41,8 +41,6 @@ class Row:
     answers: str | None = JSON  # the media type of the answer; None where it has no body
     # Other ways to succeed that the document names: a second time, another kind of file.
     also: tuple["Row", ...] = ()
-    # Values to try at a field's bounds where its schema cannot tell them; none where another field decides.
-    bounds: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 def fill(value: Any, ids: Ids) -> Any:
@@ -102,10 +100,14 @@ def ask(
     at: str | None = None,
     body: Body | None = None,
     media: str | None = None,
+    naming: Ids | None = None,
     **options: Any,
 ) -> httpx.Response:
-    """Send an operation's request, changed where told to be; without the key where the path is the credential."""
-    given = {"email": address(), **ids}
+    """Send an operation's request, changed where told to be; without the key where the path is the credential.
+
+    What `naming` has stands in query and body, whatever stands in the path.
+    """
+    given = {"email": address(), **ids, **(naming or {})}
     sent = fill(row.body, given) if body is None else body
     if sent is not None and "content" not in options:
         encoded = encode(sent, media or row.media, row.files if media in (None, MULTIPART) else None)

@@ -149,16 +149,13 @@ def an_open_job(api: Api) -> Ids:
     return {**made, "job_slug": made["key"], "org_slug": api.get("/org/").json()["slug"]}
 
 
-def an_application(api: Api, file: tuple[str, bytes] = ("cv.txt", CV)) -> Ids:
+def an_application(api: Api, **files: tuple[str, bytes]) -> Ids:
+    """An application; with files, `attachment_id` is the first of them."""
     made = an_open_job(api)
     person = {"job_slug": made["job_slug"], "email": address(), "full_name": "Ada Lovelace"}
-    shown = post(api, "/applications/create/", data=person, files={"cv": file})
-    return {
-        **made,
-        "application_id": shown["id"],
-        "attachment_id": shown["attachments"][0]["id"],
-        "person": person["email"],
-    }
+    shown = post(api, "/applications/create/", data=person, files=files)
+    kept = {"attachment_id": one["id"] for one in shown["attachments"][:1]}
+    return {**made, **kept, "application_id": shown["id"], "person": person["email"]}
 
 
 def an_application_after(step: str) -> Any:
@@ -171,6 +168,7 @@ def an_application_after(step: str) -> Any:
 
 
 def a_screened_application(api: Api) -> Ids:
+    """An application that was screened by its answers alone: reading a CV takes a process."""
     made = an_application(api)
     screened(made["application_id"])
     return made
@@ -183,11 +181,11 @@ def files() -> dict[str, tuple[str, bytes]]:
 
     lines = CV.decode().splitlines()
     word = makers.word(lambda document: makers.paragraphs(document, lines))
-    return {"pdf": ("cv.pdf", makers.pdf(lines)), "docx": ("cv.docx", word)}
+    return {"txt": ("cv.txt", CV), "pdf": ("cv.pdf", makers.pdf(lines)), "docx": ("cv.docx", word)}
 
 
 def an_attachment(kind: str) -> Any:
-    return lambda api: an_application(api, files()[kind])
+    return lambda api: an_application(api, cv=files()[kind])
 
 
 # --- Webhooks

@@ -45,7 +45,7 @@ ROWS = {
         states.a_job, {"requirements": [{"kind": "skill", "label": "Python", "importance": "must", "weight": 3}]}
     ),
     "list_applications": Row(
-        states.an_application,
+        states.an_attachment("txt"),
         query={
             "job_id": "{job_id}",
             "job_slug": "{job_slug}",
@@ -70,7 +70,7 @@ ROWS = {
     ),
     "get_application": Row(states.a_screened_application),
     "download_attachment": Row(
-        states.an_application,
+        states.an_attachment("txt"),
         answers="text/plain",
         also=(
             Row(states.an_attachment("pdf"), answers="application/pdf"),
