@@ -10,6 +10,8 @@ from typing import Any
 
 import standardwebhooks
 
+from tests import seen
+
 PATIENCE = 30  # seconds after which a test that waits has failed
 
 
@@ -75,6 +77,8 @@ class Receiver:
             self.requests.clear()
 
     def take(self, received: Received) -> Answer:
+        if "webhook-id" in received.headers:
+            seen.event(received.json)
         with self._changed:
             self.requests.append(received)
             self._changed.notify_all()

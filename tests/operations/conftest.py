@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from app.main import create_app
 from app.settings import Settings
+from tests import seen
 
 
 @pytest.fixture(scope="session")
@@ -22,5 +23,7 @@ def ways(settings: Settings, http: TestClient) -> Iterator[tuple[TestClient, Tes
         )
         for fast in (True, False)
     ]
+    for client in clients:
+        client.event_hooks["response"] = [seen.answer]
     with clients[0] as short, clients[1] as chain:
         yield short, chain

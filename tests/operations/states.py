@@ -152,7 +152,7 @@ def an_open_job(api: Api) -> Ids:
 def an_application(api: Api, **files: tuple[str, bytes]) -> Ids:
     """An application; with files, `attachment_id` is the first of them."""
     made = an_open_job(api)
-    person = {"job_slug": made["job_slug"], "email": address(), "full_name": "Ada Lovelace"}
+    person = {"job_slug": made["job_slug"], "email": address(), "full_name": "Ada", "answers": '{"years": 5}'}
     shown = post(api, "/applications/create/", data=person, files=files)
     kept = {"attachment_id": one["id"] for one in shown["attachments"][:1]}
     return {**made, **kept, "application_id": shown["id"], "person": person["email"]}
