@@ -4,7 +4,6 @@ Whether a value keeps to its schema is judged by the jsonschema library: the ser
 """
 
 import copy
-import re
 from collections.abc import Iterator
 from typing import Any
 

@@ -8,7 +8,10 @@ from starlette.testclient import TestClient
 
 from app.main import create_app
 from app.settings import Settings
+from rules.plans import EXTRA_CAPS, PLANS
 from tests import seen
+
+ENDLESS = 1_000_000
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +30,15 @@ def ways(settings: Settings, http: TestClient) -> Iterator[tuple[TestClient, Tes
         client.event_hooks["response"] = [seen.answer]
     with clients[0] as short, clients[1] as chain:
         yield short, chain
+
+
+@pytest.fixture(scope="module")
+def endless() -> Iterator[None]:
+    """Limits that more requests than an hour has do not reach."""
+    with pytest.MonkeyPatch.context() as patch:
+        for cap in EXTRA_CAPS:
+            patch.setitem(EXTRA_CAPS, cap, ENDLESS)
+        patch.setitem(
+            PLANS, "enterprise", dataclasses.replace(PLANS["enterprise"], reads=ENDLESS, writes=ENDLESS)
+        )
+        yield

@@ -1,14 +1,12 @@
 """Bodies at the bounds of their schema are taken, and beyond them refused by the name of the field: every operation."""
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from rules.plans import EXTRA_CAPS, PLANS
 from tests import api
 from tests.api import Api, address
 from tests.documents import Documented
@@ -17,18 +15,7 @@ from tests.operations.rows import FORM, JSON, MULTIPART, Row, ask, fill
 from tests.operations.table.every import each
 from tests.probes import WITH_BODY, body_schema, faults
 
-ENDLESS = 1_000_000
 with_body = each(lambda one: one in WITH_BODY)
-
-
-@pytest.fixture(scope="module")
-def endless() -> Iterator[None]:
-    """Limits that more requests than an hour has do not reach."""
-    with pytest.MonkeyPatch.context() as patch:
-        for cap in EXTRA_CAPS:
-            patch.setitem(EXTRA_CAPS, cap, ENDLESS)
-        patch.setitem(PLANS, "enterprise", dataclasses.replace(PLANS["enterprise"], reads=ENDLESS, writes=ENDLESS))
-        yield
 
 
 @dataclasses.dataclass
@@ -75,7 +62,9 @@ def test_a_field_is_taken_at_its_bounds_and_refused_beyond_them(
 
 
 @with_body
-def test_a_missing_field_and_an_unknown_one_are_named(operation: Documented, row: Row, sender: Sender) -> None:
+def test_a_missing_field_and_an_unknown_one_are_named(
+    operation: Documented, row: Row, sender: Sender
+) -> None:
     for at, schema in objects(sender.schema, sender.body):
         for name in schema.get("required", ()):
             assert pointer((*at, name)) in faults(sender.send(without(sender.body, (*at, name))))

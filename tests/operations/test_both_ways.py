@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -120,7 +121,10 @@ def bodies(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Step
     yield "compressed", send(headers={"Content-Encoding": "gzip"})
     if operation.scopes:
         nobody = dataclasses.replace(client, key=None)
-        yield "no key and no body", ask(nobody, operation, row, ids, content=b"x", headers={"Content-Type": "x/y"})
+        yield (
+            "no key and no body",
+            ask(nobody, operation, row, ids, content=b"x", headers={"Content-Type": "x/y"}),
+        )
 
 
 def keyed(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps:
@@ -153,7 +157,7 @@ def parts(operation: Documented) -> Iterator[object]:
 
 @each()
 def test_both_ways_answer_alike(
-    operation: Documented, row: Row, http: TestClient, ways: tuple[TestClient, TestClient]
+    operation: Documented, row: Row, http: TestClient, ways: tuple[TestClient, TestClient], endless: None
 ) -> None:
     seen: list[list[Seen]] = []
     for way in ways:
@@ -165,3 +169,17 @@ def test_both_ways_answer_alike(
     for short, chain in zip(*seen, strict=True):
         assert short == chain
     assert seen[0][0][1] == row.status, seen[0][0]
+
+
+def test_what_is_no_operation_is_answered_alike(
+    http: TestClient, ways: tuple[TestClient, TestClient]
+) -> None:
+    asked = itertools.product(
+        ("GET", "POST", "HEAD", "OPTIONS", "TRACE"), ("/org/", "/nothing/", "//org/", "/org")
+    )
+    requests = [*asked, ("DELETE", "/org/"), ("GET", "/assessments/create/"), ("GET", "/assessments/a/b/c/")]
+    seen = []
+    for way in ways:
+        client, eyes = dataclasses.replace(api.tenant(http).live, http=way, checked=False), Eyes()
+        seen.append([eyes.see(f"{method} {at}", client.request(method, at)) for method, at in requests])
+    assert seen[0] == seen[1]

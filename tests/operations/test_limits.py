@@ -72,7 +72,9 @@ def test_a_request_counts_once_against_its_own_hour(
 
 
 @each(lambda one: not one.scopes and counted(one))
-def test_who_has_no_key_is_counted_by_address(operation: Documented, row: Row, http: TestClient, ways: Ways) -> None:
+def test_who_has_no_key_is_counted_by_address(
+    operation: Documented, row: Row, http: TestClient, ways: Ways
+) -> None:
     guides = DOCUMENTED["show_guides"], ROWS["show_guides"]
     limit = 1_000_000
     for way in ways:

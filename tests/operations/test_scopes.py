@@ -1,6 +1,5 @@
 """A key does what its scopes name, and an organisation what its plan has: every operation."""
 
-import pytest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
@@ -12,7 +11,7 @@ from store.organisations import Organisation
 from tests import api
 from tests.api import Api, Tenant
 from tests.documents import Documented
-from tests.operations.rows import Ids, Row, ask
+from tests.operations.rows import Row, ask
 from tests.operations.table.every import each
 from tests.probes import refusal
 

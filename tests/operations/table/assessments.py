@@ -59,5 +59,7 @@ ROWS = {
     "create_case": Row(body=CASE, status=201),
     "get_case": Row(states.a_case),
     "delete_case": Row(states.a_case, status=204, answers=None),
-    "update_case": Row(states.a_case, {"title": "In your own words", "points": 20, "rubric": "Writes; selectivity."}),
+    "update_case": Row(
+        states.a_case, {"title": "In your own words", "points": 20, "rubric": "Writes; selectivity."}
+    ),
 }

@@ -62,7 +62,9 @@ ROWS = {
         status=201,
     ),
     "get_webhook": Row(states.a_webhook),
-    "update_webhook": Row(states.a_verified_webhook, {"name": "Our ATS", "events": ["*"], "is_active": False}),
+    "update_webhook": Row(
+        states.a_verified_webhook, {"name": "Our ATS", "events": ["*"], "is_active": False}
+    ),
     "delete_webhook": Row(states.a_webhook, status=204, answers=None),
     "test_webhook": Row(states.a_webhook),
     "rotate_webhook_secret": Row(states.a_webhook, {"overlap_hours": 12}),

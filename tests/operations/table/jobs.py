@@ -21,12 +21,19 @@ FIELD = {
     "is_required": True,
     "options": [{"value": "de", "label": "German", "sort_order": 1}, {"value": "en", "label": "English"}],
 }
-PERSON = {"email": "{email}", "full_name": "Ada Lovelace", "phone": "+351 210 000 000", "answers": {"years": 5}}
+PERSON = {
+    "email": "{email}",
+    "full_name": "Ada Lovelace",
+    "phone": "+351 210 000 000",
+    "answers": {"years": 5},
+}
 CV = {"cv": ("cv.txt", states.CV, "text/plain")}
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 ROWS = {
-    "list_jobs": Row(states.an_open_job, query={"status": "open", "search": "Senior", "updated_after": LONG_AGO}),
+    "list_jobs": Row(
+        states.an_open_job, query={"status": "open", "search": "Senior", "updated_after": LONG_AGO}
+    ),
     "create_job": Row(states.an_assessment, JOB, status=201),
     "get_job": Row(states.a_full_job),
     "update_job": Row(states.a_job, JOB),
@@ -42,7 +49,8 @@ ROWS = {
     ),
     "list_requirements": Row(states.a_full_job),
     "replace_requirements": Row(
-        states.a_job, {"requirements": [{"kind": "skill", "label": "Python", "importance": "must", "weight": 3}]}
+        states.a_job,
+        {"requirements": [{"kind": "skill", "label": "Python", "importance": "must", "weight": 3}]},
     ),
     "list_applications": Row(
         states.an_attachment("txt"),
