@@ -40,8 +40,9 @@ def other(http: TestClient) -> api.Tenant:
     return api.tenant(http)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    seen.begin(config)
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    seen.merge(node)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

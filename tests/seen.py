@@ -1,11 +1,10 @@
 """What tests have seen of the product: the outcomes of operations that the documents name, and the events.
 
-Every process of a run notes what its clients and receivers were sent; the last one merges the notes. Run as a program
+Every worker of a run notes what its clients and receivers are sent; who started them merges the notes. Run as a program
 after the tests, this fails on what nobody has seen and unseen.txt does not list, and on what it lists and was seen.
 """
 
 import json
-import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -20,8 +19,7 @@ from rules.events import EVENTS
 from tests.documents import Documented, documents, find, operations
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / ".cache" / "coverage"
-NOTES, REPORT = FOLDER / "seen.json", FOLDER / "operations.md"
+NOTES, REPORT = (ROOT / ".cache" / "coverage" / name for name in ("seen.json", "operations.md"))
 LISTED = Path(__file__).with_name("unseen.txt")
 # A fault of our own is no outcome that a request can ask for; test_security.py brings one about.
 NEVER = "500"
@@ -50,6 +48,14 @@ def note(method: str, path: str, status: int, body: bytes) -> None:
             event(one)
 
 
+def delivery(content: bytes) -> None:
+    """Note what an endpoint was sent, if it is an event."""
+    with suppress(ValueError):
+        sent = json.loads(content)
+        if isinstance(sent, dict) and sent.get("type") in EVENTS:
+            event(sent)
+
+
 def event(envelope: dict[str, Any]) -> None:
     """Note an event that the product brought about; what a test wrote itself says what it is about."""
     if envelope.get("data", {}).get("about") != envelope["type"]:
@@ -76,21 +82,21 @@ def documented() -> set[str]:
 # --- A run
 
 
-def begin(config: pytest.Config) -> None:
-    """Forget the last run."""
-    if not hasattr(config, "workerinput"):
-        for old in FOLDER.glob("*.json"):
-            old.unlink()
-
-
 def end(config: pytest.Config) -> None:
-    """Keep what this process has seen; the last process of a run makes the report."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / f"worker-{os.getpid()}.json").write_text(json.dumps(sorted(_seen)))
-    if not hasattr(config, "workerinput"):
-        seen = {one for path in FOLDER.glob("worker-*.json") for one in json.loads(path.read_text())}
-        NOTES.write_text(json.dumps({"whole": is_whole(config), "seen": sorted(seen)}))
-        REPORT.write_text(report(seen))
+    """Hand what a worker has seen to the process that started it, which makes the report of all."""
+    if config.option.collectonly:
+        return
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["seen"] = sorted(_seen)
+        return
+    REPORT.parent.mkdir(parents=True, exist_ok=True)
+    NOTES.write_text(json.dumps({"whole": is_whole(config), "seen": sorted(_seen)}))
+    REPORT.write_text(report(_seen))
+
+
+def merge(worker: Any) -> None:
+    """Take what a worker has seen."""
+    _seen.update(getattr(worker, "workeroutput", {}).get("seen", ()))
 
 
 def is_whole(config: pytest.Config) -> bool:
