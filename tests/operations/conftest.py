@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.main import create_app
-from app.settings import Settings
+from app.http.application import create_app
+from app.instance.settings import Settings
 from rules.plans import EXTRA_CAPS, PLANS
 from tests import seen
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 import store
-from store.fanout import fan_out
+from store.delivering.fanout import fan_out
 from store.outbox import OutboxItem
 from tests.api import Api, address
 from tests.operations.rows import Ids

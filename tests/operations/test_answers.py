@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
-from app.formats import CHECKS
-from app.schema import draft4
+from app.http.formats import CHECKS
+from app.http.schema import draft4
 from tests.api import Tenant
 from tests.documents import Documented
 from tests.operations.rows import Row, ask

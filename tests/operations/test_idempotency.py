@@ -4,7 +4,7 @@ from typing import Any
 
 import store
 from rules.caller import Caller
-from store.idempotency import Asked, hold
+from store.accounts.idempotency import Asked, hold
 from tests.api import Api, Tenant, address
 from tests.documents import Documented, operations
 from tests.operations import states

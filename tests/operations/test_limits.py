@@ -6,10 +6,10 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from app import limits as request_limits
-from app.settings import Settings
+from app.http import limits as request_limits
+from app.instance.settings import Settings
 from rules.plans import EXTRA_CAPS, PLANS
-from store import limits
+from store.accounts import limits
 from tests import api
 from tests.api import Api
 from tests.documents import Documented

@@ -7,7 +7,7 @@ import store
 from rules.clock import now
 from rules.plans import GATES, RANKS
 from rules.scopes import SCOPES, TWINS
-from store.organisations import Organisation
+from store.accounts.organisations import Organisation
 from tests import api
 from tests.api import Api, Tenant
 from tests.documents import Documented
