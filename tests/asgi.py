@@ -7,6 +7,8 @@ from urllib.parse import unquote
 
 from starlette.testclient import TestClient
 
+from tests import seen
+
 
 @dataclass
 class Wire:
@@ -63,4 +65,6 @@ def send(
     }  # fmt: skip
     assert http.portal
     http.portal.call(http.app, scope, wire.receive, wire.send)
+    if wire.messages:
+        seen.note(method, scope["path"], wire.status, wire.body)
     return wire

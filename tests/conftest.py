@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from app.http.application import create_app
 from app.instance.settings import Settings
-from tests import api
+from tests import api, seen
 from tests.servers import database_url, migrated, redis_url, servers, settings
 
 __all__ = ["app", "database_url", "http", "migrated", "other", "redis_url", "servers", "settings", "tenant"]
@@ -24,6 +24,7 @@ def app(settings: Settings) -> connexion.FlaskApp:
 def http(app: connexion.FlaskApp, settings: Settings) -> Iterator[TestClient]:
     """A client of the application; faults come back as the 500 that they are."""
     with TestClient(app, base_url=settings.base_url, raise_server_exceptions=False) as client:
+        client.event_hooks["response"] = [seen.answer]
         yield client
 
 
@@ -37,3 +38,12 @@ def tenant(http: TestClient) -> api.Tenant:
 def other(http: TestClient) -> api.Tenant:
     """Another organisation, which must see nothing of the first."""
     return api.tenant(http)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    seen.merge(node)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    seen.end(session.config)

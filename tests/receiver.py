@@ -10,6 +10,8 @@ from typing import Any
 
 import standardwebhooks
 
+from tests import seen
+
 PATIENCE = 30  # seconds after which a test that waits has failed
 
 
@@ -75,6 +77,7 @@ class Receiver:
             self.requests.clear()
 
     def take(self, received: Received) -> Answer:
+        seen.delivery(received.body)
         with self._changed:
             self.requests.append(received)
             self._changed.notify_all()

@@ -26,7 +26,6 @@ from app.instance.settings import ROOT
 from rules import errors, events, scopes
 from rules.moves import Move
 from tests.documents import Documented, documents, operations
-from tests.handlers import test_isolation
 
 PACKAGES = ("app", "gateways", "handlers", "rules", "schemas", "store", "workers")
 LONGEST = 310  # "about 300"
@@ -150,14 +149,6 @@ def test_requests_are_closed_and_answers_are_open(name: str, operation: Document
     for status, answer in operation.definition["responses"].items():
         schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
         assert "additionalProperties" not in schema or status >= "400"
-
-
-def test_a_list_is_in_the_isolation_tests() -> None:
-    lists = {one.id for one in KEYED if any(p["name"] == "cursor" for p in one.parameters)}
-    held = {one.id for one in test_isolation.LISTS} | {one.id for one in test_isolation.WITH_IDS}
-    assert lists <= held
-    for one in test_isolation.WITH_IDS:
-        assert callable(test_isolation.maker(one)), one.id
 
 
 # --- Handlers and routes

@@ -1,7 +1,6 @@
 """Bodies: what cannot be read is refused with its reason, and the three encodings say the same."""
 
 import gzip
-import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +16,7 @@ from app.http.schema import Schema
 from tests import asgi
 from tests.api import Api, Tenant
 from tests.documents import Documented
+from tests.operations.rows import pairs
 from tests.probes import WITH_BODY, body_schema, examples, faults, path, properties, refusal
 from tests.values import values
 
@@ -263,21 +263,6 @@ def test_a_kind_may_be_written_in_any_case_and_with_options_or_left_out(tenant: 
 
 
 # --- Forms
-
-
-def pairs(value: dict[str, Any]) -> list[tuple[str, str]]:
-    """A JSON object as a form has it."""
-    written = []
-    for name, one in value.items():
-        if isinstance(one, list) and one and all(isinstance(item, str) for item in one):
-            written += [(name, item) for item in one]
-        elif one is None:
-            written.append((name, ""))
-        elif isinstance(one, str):
-            written.append((name, one))
-        else:
-            written.append((name, json.dumps(one)))
-    return written
 
 
 def multipart(fields: list[tuple[str, str]]) -> tuple[bytes, str]:

@@ -38,39 +38,10 @@ def caller_of(tenant: Tenant) -> Caller:
     return Caller(tenant.organisation.id, livemode=True, plan_name="growth")
 
 
-def test_the_same_request_is_answered_with_the_first_answer(tenant: Tenant) -> None:
-    first = tenant.live.post("/assessments/create/", NEW, headers=KEY)
-    again = tenant.live.post("/assessments/create/", NEW, headers=KEY)
-    assert (first.status_code, again.status_code) == (201, 201)
-    assert again.json() == first.json()
-    assert "Idempotent-Replayed" not in first.headers
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert len(tenant.live.get("/assessments/").json()["results"]) == 1
-
-
 def test_the_encoding_of_a_body_makes_no_other_request(tenant: Tenant) -> None:
     tenant.live.post("/assessments/create/", NEW, headers=KEY)
     again = tenant.live.post("/assessments/create/", data=NEW, headers=KEY)
     assert again.headers["Idempotent-Replayed"] == "true"
-
-
-@pytest.mark.parametrize(
-    ("path", "body"), [("/assessments/create/", {"title": "Other"}), ("/cases/create/", NEW)]
-)
-def test_another_request_with_the_key_is_refused(tenant: Tenant, path: str, body: dict) -> None:
-    tenant.live.post("/assessments/create/", NEW, headers=KEY)
-    if "cases" in path:
-        body = body | {"case_type": "text"}
-    refused = tenant.live.post(path, body, headers=KEY)
-    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "IDEMPOTENCY_MISMATCH")
-
-
-def test_a_key_belongs_to_one_organisation_and_mode(tenant: Tenant, other: Tenant) -> None:
-    answers = [
-        api.post("/assessments/create/", NEW, headers=KEY) for api in (tenant.live, tenant.test, other.live)
-    ]
-    assert [answer.status_code for answer in answers] == [201] * 3
-    assert len({answer.json()["id"] for answer in answers}) == 3
 
 
 def test_a_refused_request_keeps_nothing(tenant: Tenant) -> None:

@@ -23,9 +23,9 @@ from rules.errors import Refusal
 from rules.scopes import SCOPES, TWINS
 from store.accounts import keys, limits
 from tests import asgi
-from tests.api import Api, Tenant, address, tenant
-from tests.documents import Documented, operations
-from tests.probes import examples, path, refusal
+from tests.api import Tenant, address, tenant
+from tests.documents import operations
+from tests.probes import refusal
 
 OPERATIONS = [one for one in operations("openapi").values() if one.scopes]  # the document itself needs no key
 V4, V6, MAPPED = "203.0.113.9", "2001:db8::9", "::ffff:203.0.113.9"
@@ -287,29 +287,6 @@ def test_the_whole_matrix_of_operations_scopes_and_circumstances(owner: Tenant, 
             else:
                 assert found == ("INSUFFICIENT_SCOPE", {"required_scope": required}), about
     assert cells == len(circumstances) * (len(SCOPES) + 2) * len(owners) * len(OPERATIONS)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
-def test_an_operation_asks_for_its_scope_and_for_no_other(owner: Tenant, operation: Documented) -> None:
-    [required] = operation.scopes
-    others = [scope for scope in SCOPES if scope != required and TWINS.get(scope) != required]
-    at = path(operation).removeprefix("/api/v1/public")
-    bare = owner.key(scopes=others)
-    bare.checked = False
-    error = refusal(bare.request(operation.method, at), 403, "INSUFFICIENT_SCOPE")
-    assert error["details"]["required_scope"] == required
-    for scope in {required, TWINS.get(required, required)}:
-        right = owner.key(scopes=[scope])
-        right.checked = False
-        answer = right.request(
-            operation.method,
-            at,
-            json=examples(operation)[0] if "requestBody" in operation.definition else None,
-        )
-        assert answer.status_code in (200, 201, 204, 400, 404)
-    for message in (owner.key(scopes=[required], expires_at=now()), Api(owner.http, None)):
-        message.checked = False
-        refusal(message.request(operation.method, at), 401)
 
 
 # --- The order of refusal

@@ -1,0 +1,44 @@
+"""The two ways to an answer, and organisations whose limits do not end a test."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.http.application import create_app
+from app.instance.settings import Settings
+from rules.plans import EXTRA_CAPS, PLANS
+from tests import seen
+
+ENDLESS = 1_000_000
+
+
+@pytest.fixture(scope="session")
+def ways(settings: Settings, http: TestClient) -> Iterator[tuple[TestClient, TestClient]]:
+    """Two applications on one database: the short way, and Connexion's chain alone."""
+    clients = [
+        TestClient(
+            create_app(dataclasses.replace(settings, fast_path=fast)),
+            base_url=settings.base_url,
+            raise_server_exceptions=False,
+            client=(f"198.51.100.{int(fast)}", 50000),  # who has no key is counted by address
+        )
+        for fast in (True, False)
+    ]
+    for client in clients:
+        client.event_hooks["response"] = [seen.answer]
+    with clients[0] as short, clients[1] as chain:
+        yield short, chain
+
+
+@pytest.fixture(scope="module")
+def endless() -> Iterator[None]:
+    """Limits that more requests than an hour has do not reach."""
+    with pytest.MonkeyPatch.context() as patch:
+        for cap in EXTRA_CAPS:
+            patch.setitem(EXTRA_CAPS, cap, ENDLESS)
+        patch.setitem(
+            PLANS, "enterprise", dataclasses.replace(PLANS["enterprise"], reads=ENDLESS, writes=ENDLESS)
+        )
+        yield

@@ -1,0 +1,243 @@
+"""What has to exist before a request can succeed, made through the API; each returns ids and names of its own."""
+
+import atexit
+import contextlib
+import functools
+import itertools
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+import store
+from store.delivering.fanout import fan_out
+from store.outbox import OutboxItem
+from tests.api import Api, address
+from tests.operations.rows import Ids
+from tests.receiver import Receiver, running
+from workers import grading, screening
+
+CANDIDATE = "/api/v1/candidate"
+CV = b"Ada Lovelace\nada@example.com\n\nSkills: Python, PostgreSQL\n"
+_numbers = itertools.count(1)
+
+TEXT = {"case_type": "text"}
+NUMBER = {"case_type": "numeric", "answer_number": 42}
+CHOICE = {
+    "case_type": "mcq",
+    "options": [{"id": "a", "text": "Yes", "is_correct": True}, {"id": "b", "text": "No"}],
+}
+CODE = {"case_type": "coding", "language": "python", "test_cases": [{"input": "1", "expected_output": "1"}]}
+
+
+def post(api: Api, path: str, body: Any = None, **options: Any) -> Any:
+    """Do what cannot fail."""
+    answer = api.post(path, body, **options)
+    assert answer.is_success, f"{path}: {answer.text}"
+    return answer.json()
+
+
+def title(word: str) -> str:
+    """A name that makes a slug of its own in every organisation."""
+    return f"{word} engineer {next(_numbers)}"
+
+
+def candidate(api: Api) -> Api:
+    """The candidate's side, which knows no keys."""
+    return Api(api.http, None, CANDIDATE)
+
+
+# --- Assessments and cases
+
+
+def a_case(api: Api, **content: Any) -> Ids:
+    made = post(api, "/cases/create/", {"title": title("Case"), **(content or TEXT)})
+    return {"id": made["id"], "case_id": made["id"]}
+
+
+def a_draft(api: Api, *contents: dict[str, Any]) -> Ids:
+    """A draft with cases of the organisation's own, and one more case beside it."""
+    cases = [{"case_id": a_case(api, **one)["id"], "source": "org"} for one in contents or (TEXT, NUMBER)]
+    made = post(api, "/assessments/create/", {"title": title("Backend"), "cases": cases})
+    [row, *_] = api.get(f"/assessments/{made['slug']}/cases/").json()["results"]
+    return {
+        "slug": made["slug"],
+        "assessment_id": made["id"],
+        "assessment_case_id": row["assessment_case_id"],
+        "case_id": a_case(api)["id"],
+    }
+
+
+def an_assessment(api: Api, *contents: dict[str, Any]) -> Ids:
+    made = a_draft(api, *contents)
+    assert api.patch(f"/assessments/{made['slug']}/update/", {"status": "active"}).status_code == 200
+    return made
+
+
+# --- Invitations and sittings
+
+
+def an_invitation(api: Api, *contents: dict[str, Any]) -> Ids:
+    made = an_assessment(api, *contents)
+    person = {"email": address(), "external_id": f"ats-{next(_numbers)}", "tags": ["spring"]}
+    token = post(api, f"/assessments/{made['slug']}/invites/", person)["invite_token"]
+    return {**made, "token": token, "person": person["email"], "external": str(person["external_id"])}
+
+
+def a_sitting(api: Api, *contents: dict[str, Any]) -> Ids:
+    """A running session; `assessment_case_id` is its first case."""
+    made = an_invitation(api, *contents)
+    shown = post(candidate(api), f"/invites/{made['token']}/start/")
+    return {**made, "assessment_case_id": shown["cases"][0]["assessment_case_id"]}
+
+
+def a_programming_sitting(api: Api) -> Ids:
+    return a_sitting(api, CODE)
+
+
+def a_submission(api: Api) -> Ids:
+    """A session that is over: the number is graded, the text waits for a reviewer."""
+    made = a_sitting(api)
+    place = f"/invites/{made['token']}"
+    saved = candidate(api).put(
+        f"{place}/answers/{made['assessment_case_id']}/", {"answer": "It depends on the reads."}
+    )
+    assert saved.status_code == 200
+    post(candidate(api), f"{place}/violations/", {"violation_type": "focus_loss"})
+    post(candidate(api), f"{place}/submit/")
+    graded(api)
+    return made
+
+
+def a_failure(api: Api) -> Ids:
+    """A session that was handed in empty."""
+    made = a_sitting(api, NUMBER)
+    post(candidate(api), f"/invites/{made['token']}/submit/")
+    graded(api)
+    return made
+
+
+# --- Jobs and applications
+
+
+def a_job(api: Api) -> Ids:
+    """A draft with a question and an assessment to go with it."""
+    made = post(api, "/jobs/create/", {"title": title("Senior")})
+    asked = {"key": "years", "label": "Years of Python", "field_type": "number"}
+    return {
+        "key": made["slug"],
+        "job_id": made["id"],
+        "field_id": post(api, f"/jobs/{made['slug']}/fields/", asked)["id"],
+        **{name: one for name, one in an_assessment(api).items() if name in ("slug", "assessment_id")},
+    }
+
+
+def a_full_job(api: Api) -> Ids:
+    """A draft with a rule and a requirement."""
+    made = a_job(api)
+    rule = {"field_key": "years", "operator": "gte", "value": 2}
+    api.put(f"/jobs/{made['key']}/knockout-rules/replace/", {"rules": [rule]})
+    wanted = {"kind": "skill", "label": "Python", "importance": "must"}
+    api.put(f"/jobs/{made['key']}/requirements/replace/", {"requirements": [wanted]})
+    return made
+
+
+def an_open_job(api: Api) -> Ids:
+    """An open job, and where the world finds it."""
+    made = a_full_job(api)
+    post(api, f"/jobs/{made['key']}/publish/")
+    return {**made, "job_slug": made["key"], "org_slug": api.get("/org/").json()["slug"]}
+
+
+def an_application(api: Api, **files: tuple[str, bytes]) -> Ids:
+    """An application; with files, `attachment_id` is the first of them."""
+    made = an_open_job(api)
+    person = {"job_slug": made["job_slug"], "email": address(), "full_name": "Ada", "answers": '{"years": 5}'}
+    shown = post(api, "/applications/create/", data=person, files=files)
+    kept = {"attachment_id": shown["attachments"][0]["id"]} if files else {}
+    return {**made, **kept, "application_id": shown["id"], "person": person["email"]}
+
+
+def an_application_after(step: str) -> Any:
+    def make(api: Api) -> Ids:
+        made = an_application(api)
+        post(api, f"/applications/{made['application_id']}/{step}/", {})
+        return made
+
+    return make
+
+
+def a_screened_application(api: Api) -> Ids:
+    """An application that was screened by its answers alone: reading a CV takes a process."""
+    made = an_application(api)
+    screened(made["application_id"])
+    return made
+
+
+@functools.cache
+def files() -> dict[str, tuple[str, bytes]]:
+    """A CV of each kind that is taken."""
+    from tests.cvs import makers  # noqa: PLC0415 - its libraries take a second
+
+    lines = CV.decode().splitlines()
+    word = makers.word(lambda document: makers.paragraphs(document, lines))
+    return {"txt": ("cv.txt", CV), "pdf": ("cv.pdf", makers.pdf(lines)), "docx": ("cv.docx", word)}
+
+
+def an_attachment(kind: str) -> Any:
+    return lambda api: an_application(api, cv=files()[kind])
+
+
+# --- Webhooks
+
+
+@functools.cache
+def receiver() -> Receiver:
+    """A customer's server, which answers 200 until the tests are over."""
+    servers = contextlib.ExitStack()
+    atexit.register(servers.close)
+    return servers.enter_context(running())
+
+
+def a_webhook(api: Api) -> Ids:
+    hook = {"url": f"{receiver().url}/{next(_numbers)}", "events": ["*"], "name": "ATS"}
+    return {"id": post(api, "/webhooks/create/", hook)["id"]}
+
+
+def a_verified_webhook(api: Api) -> Ids:
+    made = a_webhook(api)
+    post(api, f"/webhooks/{made['id']}/test/")
+    return made
+
+
+def a_delivery(api: Api) -> Ids:
+    """A delivery that waits to be sent."""
+    made = a_verified_webhook(api)
+    post(api, "/jobs/create/", {"title": title("Junior")})
+    fanned_out()
+    [row, *_] = api.get(f"/webhooks/{made['id']}/deliveries/").json()["results"]
+    return {**made, "delivery_id": row["id"]}
+
+
+# --- What workers do
+
+
+def fanned_out() -> None:
+    """Make deliveries of what happened."""
+    with store.transaction() as session:
+        fan_out(session, limit=100_000)
+
+
+def graded(api: Api) -> None:
+    """Grade what an organisation's candidates handed in."""
+    for event in api.get("/events/", params={"type": "assessment.completed"}).json()["results"]:
+        grading.grade(UUID(int=0), {"session_id": event["data"]["session_id"]})
+
+
+def screened(application_id: str) -> None:
+    """Screen an application as its arrival asked for."""
+    with store.transaction() as session:
+        asked = session.scalars(select(OutboxItem.arguments).where(OutboxItem.job == "screen")).all()
+    for arguments in asked:
+        if arguments["application_id"] == application_id:
+            screening.screen(UUID(int=0), arguments)

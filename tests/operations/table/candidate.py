@@ -1,0 +1,40 @@
+"""What needs no key: the candidate's side, careers, the pages, the documents and the service's health."""
+
+from tests.operations import states
+from tests.operations.rows import MULTIPART, Row
+from tests.operations.table.jobs import CV, PERSON
+
+PAGE = "text/html"
+CODE = "print(int(input()))"
+
+ROWS = {
+    "get_session": Row(states.an_invitation),
+    "start_session": Row(states.an_invitation),
+    "save_answer": Row(states.a_sitting, {"answer": "It depends on the reads."}),
+    "run_code": Row(states.a_programming_sitting, {"answer": CODE}),
+    "report_violation": Row(states.a_sitting, {"violation_type": "focus_loss", "case_order": 1}, status=201),
+    "submit_session": Row(states.a_sitting),
+    "list_open_jobs": Row(states.an_open_job),
+    "get_open_job": Row(states.an_open_job),
+    "apply_for_job": Row(states.an_open_job, PERSON, status=201, media=MULTIPART, files=CV),
+    "show_careers_page": Row(states.an_open_job, answers=PAGE),
+    "show_job_page": Row(states.an_open_job, answers=PAGE),
+    "apply_on_page": Row(
+        states.an_open_job,
+        {"email": "{email}", "full_name": "Ada Lovelace"},
+        media=MULTIPART,
+        files=CV,
+        answers=PAGE,
+    ),
+    "show_take_page": Row(states.an_invitation, answers=PAGE),
+    "show_reference": Row(answers=PAGE),
+    "show_guides": Row(answers=PAGE),
+    "show_guide": Row(lambda api: {"name": "quickstart"}, answers=PAGE),
+    "show_error_page": Row(lambda api: {"code": "NOT_FOUND"}, answers=PAGE),
+    "show_api_changelog": Row(answers=PAGE),
+    "get_document_json": Row(),
+    "get_document_yaml": Row(answers="application/yaml"),
+    "get_document_twin": Row(),
+    "get_health": Row(),
+    "get_readiness": Row(),
+}

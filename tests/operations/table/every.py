@@ -1,0 +1,21 @@
+"""The whole table: the succeeding request of each operation of both documents."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.documents import Documented, operations
+from tests.operations.rows import Row
+from tests.operations.table import assessments, candidate, invitations, jobs
+
+PARTS = (assessments, invitations, jobs, candidate)
+ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
+DOCUMENTED = {one.id: one for name in ("openapi", "candidate") for one in operations(name).values()}
+
+
+def each(wanted: Callable[[Documented], object] = lambda operation: True) -> pytest.MarkDecorator:
+    """Run a test for each operation, or for those that are wanted; test_answers.py finds one without a row."""
+    rows = [(one, ROWS[one.id]) for one in DOCUMENTED.values() if one.id in ROWS and wanted(one)]
+    return pytest.mark.parametrize(
+        ("operation", "row"), [pytest.param(one, row, id=one.id) for one, row in rows]
+    )

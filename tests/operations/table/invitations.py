@@ -1,0 +1,79 @@
+"""Invitations, results, webhooks, deliveries and events."""
+
+from tests.operations import states
+from tests.operations.rows import Row
+from tests.operations.table.assessments import LONG_AGO
+
+INVITED = {
+    "email": "{email}",
+    "name": "Ada Lovelace",
+    "role": "Engineer",
+    "expires_days": 7,
+    "send_email": True,
+    "extra_time_percent": 25,
+    "tags": ["spring"],
+}
+
+ROWS = {
+    "list_assessment_invitations": Row(
+        states.an_invitation, query={"status": "pending", "updated_after": LONG_AGO}
+    ),
+    "create_invitation": Row(
+        states.an_assessment,
+        INVITED,
+        status=201,
+        also=(Row(states.an_invitation, {"email": "{person}", "external_id": "{external}"}),),
+    ),
+    "bulk_invite": Row(
+        states.an_assessment,
+        {
+            "candidates": [{"email": "{email}", "name": "Ada", "role": "Engineer", "external_id": None}],
+            "expires_days": 7,
+            "tags": ["spring"],
+        },
+        status=201,
+    ),
+    "list_invitations": Row(
+        states.an_invitation,
+        query={
+            "assessment": "{slug}",
+            "status": "pending",
+            "email": "{person}",
+            "external_id": "{external}",
+            "tag": "spring",
+            "updated_after": LONG_AGO,
+        },
+    ),
+    "get_invitation": Row(states.an_invitation),
+    "cancel_invitation": Row(states.an_invitation, status=204, answers=None),
+    "remind_invitation": Row(states.an_invitation),
+    "get_result": Row(states.a_submission, also=(Row(states.an_invitation),)),
+    "review_result": Row(
+        states.a_submission, {"cases": [{"case_order": 1, "score": "7.50", "comment": "Writes are missing."}]}
+    ),
+    "list_webhooks": Row(states.a_webhook, query={"updated_after": LONG_AGO}),
+    "create_webhook": Row(
+        body={
+            "url": "https://hooks.example.com/ats",
+            "events": ["job.created", "*"],
+            "name": "ATS",
+            "description": "Ours",
+        },
+        status=201,
+    ),
+    "get_webhook": Row(states.a_webhook),
+    "update_webhook": Row(
+        states.a_verified_webhook, {"name": "Our ATS", "events": ["*"], "is_active": False}
+    ),
+    "delete_webhook": Row(states.a_webhook, status=204, answers=None),
+    "test_webhook": Row(states.a_webhook),
+    "rotate_webhook_secret": Row(states.a_webhook, {"overlap_hours": 12}),
+    "list_deliveries": Row(
+        states.a_delivery, query={"status": "pending", "event_type": "job.created", "since": LONG_AGO}
+    ),
+    "retry_delivery": Row(states.a_delivery),
+    "replay_deliveries": Row(
+        states.a_verified_webhook, {"since": LONG_AGO, "types": ["job.created"], "only_failed": False}
+    ),
+    "list_events": Row(states.a_job, query={"type": "job.created", "since": LONG_AGO}),
+}

@@ -1,0 +1,185 @@
+"""The short way and Connexion's chain answer alike: every operation, good requests and bad, all of each answer."""
+
+import dataclasses
+import functools
+import itertools
+import re
+from collections.abc import Iterator
+
+import httpx
+from starlette.testclient import TestClient
+
+from rules.clock import now
+from rules.scopes import SCOPES, TWINS
+from tests import api
+from tests.api import Api, Tenant
+from tests.documents import Documented
+from tests.operations.rows import FORM, JSON, MULTIPART, Row, ask
+from tests.operations.table.every import each
+
+UNKNOWN = "019a9b1e-7c1d-7a42-9f4e-5d0c8a3b2fff"
+MEBIBYTE = 1 << 20
+# What differs between two requests whichever way they go.
+VOLATILE = {
+    "id": r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+    "mark": r"(?:req|evt|test)_[0-9a-f]{32}",
+    "moment": r"\d{4}-\d\d-\d\dT[\d:.]+Z",
+    "secret": r"whsec_[A-Za-z0-9+/=]+",
+    "token": r"(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])",
+    "number": r"(?<=candidate-)\d+(?=@)|(?<=ngineer[ -])\d+|(?<=Case )\d+|(?<=orthwind[ -])\d+"
+    r"|(?<=/hook/)\d+|(?<=ats-)\d+",
+    "time": r"(?<=_ms\":)\d+",
+    "address": r"198\.51\.100\.\d",
+    "cursor": r"(?<=cursor=)[\w-]+",
+}
+PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in VOLATILE.items()))
+ALWAYS_NEW = ("moment", "time", "mark")
+UNCOMPARED = {"x-request-id", "x-ratelimit-reset", "content-length", "date"}
+
+Seen = tuple[str, int, str, dict[str, str]]
+
+
+class Eyes:
+    """Sees the answers of one way: a text that is never the same twice as the number of its first appearance."""
+
+    def __init__(self) -> None:
+        self.met: dict[str, str] = {}
+
+    def see(self, name: str, answer: httpx.Response) -> Seen:
+        headers = {name: self.mask(one) for name, one in answer.headers.items() if name not in UNCOMPARED}
+        return name, answer.status_code, self.mask(answer.content.decode("latin-1")), headers
+
+    def mask(self, text: str) -> str:
+        return PATTERN.sub(self._name, text)
+
+    def _name(self, found: re.Match[str]) -> str:
+        kind = str(found.lastgroup)
+        if kind in ALWAYS_NEW:
+            return f"<{kind}>"
+        return self.met.setdefault(found[0], f"<{kind} {len(self.met)}>")
+
+
+Steps = Iterator[tuple[str, httpx.Response]]
+
+
+def refused_keys(tenant: Tenant, operation: Documented) -> dict[str, str | None]:
+    others = [one for one in SCOPES if not {one, TWINS.get(one)} & set(operation.scopes)]
+    return {
+        "no key": None,
+        "no such key": "nonsense",
+        "an expired key": tenant.key(expires_at=now()).key,
+        "a key from elsewhere": tenant.key(cidrs=["203.0.113.0/24"]).key,
+        "a key without the scope": tenant.key(scopes=others).key,
+    }
+
+
+def plain(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps:
+    """What succeeds, then what is wrong with everything but the body."""
+    ids = row.state(tenant.live)
+    send = functools.partial(ask, client, operation, row)
+    yield "good", send(ids)
+    yield "good again", send(ids)
+    for one in row.also:
+        yield "good otherwise", ask(client, operation, one, one.state(tenant.live))
+    if operation.scopes:
+        for name, key in refused_keys(tenant, operation).items():
+            yield name, ask(dataclasses.replace(client, key=key), operation, row, ids)
+    yield "unknown parameter", send(ids, params={**row.query, "no_such_parameter": "1"})
+    yield "a parameter twice", send(ids, params=[("page_size", "0"), ("page_size", "1"), ("cursor", "x")])
+    yield "no last slash", send(ids, at=operation.path.format(**ids).rstrip("/"))
+    names = [one["name"] for one in operation.parameters if one["in"] == "path"]
+    for name in names:
+        yield f"unknown {name}", send({**ids, name: UNKNOWN})
+        yield f"bad {name}", send({**ids, name: "nothing-here"})
+    unchecked = functools.partial(ask, dataclasses.replace(client, checked=False), operation, row, ids)
+    for method in ("HEAD", "OPTIONS", "TRACE"):
+        yield method, unchecked(method=method, content=b"")
+    if operation.method not in ("GET", "DELETE"):
+        yield "a body where none may be", unchecked(content=b'{"colour": "blue"}')
+
+
+def bodies(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps:
+    """The body in each media type, then what is wrong with it."""
+    ids = row.state(tenant.live)
+    send = functools.partial(ask, client, operation, row, ids)
+    for media in operation.definition["requestBody"]["content"]:
+        yield media, send(media=media)
+        yield f"{media}, unknown field", send(media=media, body={"no_such_field": "1"})
+        yield f"{media}, nothing in it", send(media=media, body={})
+    raw = {
+        "cut off": (b'{"a": 1', JSON),
+        "no object": (b"[]", JSON),
+        "empty": (b"", JSON),
+        "too large": (b"x" * (MEBIBYTE + 1), JSON),
+        "a form that is none": (b"%ff=%ff", FORM),
+        "parts that are none": (b"x", MULTIPART),
+        "another kind": (b"x", "text/plain"),
+        "no kind": (b"x", ""),
+    }
+    for name, (content, kind) in raw.items():
+        yield name, send(content=content, headers={"Content-Type": kind} if kind else {})
+    yield "compressed", send(headers={"Content-Encoding": "gzip"})
+    if operation.scopes:
+        nobody = dataclasses.replace(client, key=None)
+        yield (
+            "no key and no body",
+            ask(nobody, operation, row, ids, content=b"x", headers={"Content-Type": "x/y"}),
+        )
+
+
+def keyed(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps:
+    """A request that names itself: the first time, again, and for something else."""
+    ids = row.state(tenant.live)
+    person = {"email": api.address()}
+    for name in ("first", "again"):
+        headers = {"Idempotency-Key": "order-66"}
+        yield name, ask(client, operation, row, person | ids, headers=headers)
+    other = {"title": "Of another request"}
+    yield "another", client.post("/assessments/create/", other, headers=headers)
+    yield "no key that can be one", ask(client, operation, row, ids, headers={"Idempotency-Key": "x" * 256})
+
+
+def cached(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps:
+    mark = ask(client, operation, row, {}).headers["ETag"]
+    for given in (mark, f"W/{mark}", "*", '"another"'):
+        yield given, ask(client, operation, row, {}, headers={"If-None-Match": given})
+
+
+def parts(operation: Documented) -> Iterator[object]:
+    yield plain
+    if "requestBody" in operation.definition:
+        yield bodies
+    if any(one["name"] == "Idempotency-Key" for one in operation.parameters):
+        yield keyed
+    if "304" in operation.definition["responses"]:
+        yield cached
+
+
+@each()
+def test_both_ways_answer_alike(
+    operation: Documented, row: Row, http: TestClient, ways: tuple[TestClient, TestClient], endless: None
+) -> None:
+    seen: list[list[Seen]] = []
+    for way in ways:
+        tenant, eyes = api.tenant(http, "enterprise"), Eyes()
+        client = dataclasses.replace(tenant.live, http=way)
+        seen.append(
+            [eyes.see(*step) for part in parts(operation) for step in part(tenant, client, operation, row)]
+        )
+    for short, chain in zip(*seen, strict=True):
+        assert short == chain
+    assert seen[0][0][1] == row.status, seen[0][0]
+
+
+def test_what_is_no_operation_is_answered_alike(
+    http: TestClient, ways: tuple[TestClient, TestClient]
+) -> None:
+    asked = itertools.product(
+        ("GET", "POST", "HEAD", "OPTIONS", "TRACE"), ("/org/", "/nothing/", "//org/", "/org")
+    )
+    requests = [*asked, ("DELETE", "/org/"), ("GET", "/assessments/create/"), ("GET", "/assessments/a/b/c/")]
+    seen = []
+    for way in ways:
+        client, eyes = dataclasses.replace(api.tenant(http).live, http=way, checked=False), Eyes()
+        seen.append([eyes.see(f"{method} {at}", client.request(method, at)) for method, at in requests])
+    assert seen[0] == seen[1]

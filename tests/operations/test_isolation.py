@@ -1,0 +1,113 @@
+"""Whatever belongs to another organisation or to the other mode is not there: every id of every operation."""
+
+import dataclasses
+from typing import Any
+
+import httpx
+
+from tests.api import Tenant
+from tests.documents import Documented
+from tests.operations.rows import Ids, Row, ask, fill, named
+from tests.operations.table.every import each
+from tests.probes import body_schema, parameters, refusal
+
+UNKNOWN = "019a9b1e-7c1d-7a42-9f4e-5d0c8a3b2fff"
+# What a body may repeat of somebody else: it names nothing of ours.
+VALUES = {"email", "person", "external", "external_id"}
+
+
+def in_path(operation: Documented) -> list[str]:
+    return [one["name"] for one in parameters(operation, "path")]
+
+
+def outcome(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, "" if answer.is_success else answer.json()["error"]["code"]
+
+
+@each(lambda one: one.scopes and in_path(one))
+def test_another_organisation_and_the_other_mode_see_404(
+    operation: Documented, row: Row, tenant: Tenant, other: Tenant
+) -> None:
+    ids = row.state(tenant.live)
+    for stranger in (other.live, other.test, tenant.test):
+        refusal(ask(stranger, operation, row, ids), 404, "NOT_FOUND")
+    assert ask(tenant.live, operation, row, ids).status_code == row.status
+
+
+@each(lambda one: len(in_path(one)) > 1)
+def test_an_id_is_looked_for_below_its_parent_alone(
+    operation: Documented, row: Row, tenant: Tenant, other: Tenant
+) -> None:
+    mine = row.state(tenant.live)
+    for theirs in (row.state(tenant.live), row.state(other.live), row.state(tenant.test)):
+        same = [
+            name for name in in_path(operation) if mine[name] == theirs[name]
+        ]  # two jobs of one organisation
+        for name in in_path(operation):
+            if not same:
+                answer = ask(tenant.live, operation, row, mine | {name: theirs[name]})
+                assert answer.status_code == 404, name
+
+
+@each(lambda one: "org_slug" in in_path(one))
+def test_the_world_sees_nothing_of_the_test_mode(operation: Documented, row: Row, tenant: Tenant) -> None:
+    ids = row.state(tenant.test)
+    answer = ask(tenant.test, operation, row, ids)
+    assert answer.status_code == (404 if "job_slug" in in_path(operation) else 200)
+    assert ids["job_id"] not in answer.text
+    assert f"/{ids['job_slug']}/" not in answer.text
+
+
+@each(lambda one: one.scopes and one.method == "GET" and not in_path(one))
+def test_a_list_holds_nothing_of_others(
+    operation: Documented, row: Row, tenant: Tenant, other: Tenant
+) -> None:
+    ids = row.state(tenant.live)
+    mine = {one for name, one in ids.items() if name != "org_slug"}
+    found = ask(tenant.live, operation, row, ids)
+    assert found.json().get("results", ["one"]), "the row's query finds what its state made"
+    for stranger in (other.live, other.test, tenant.test):
+        for query in (row.query, {}):
+            seen = ask(stranger, operation, dataclasses.replace(row, query=query), ids)
+            # Who filters by what is another's finds nothing, and a strange name is none.
+            assert seen.status_code in (200, 404)
+            assert not [one for one in mine if one in seen.text]
+            assert not (ids and seen.json().get("results"))
+
+
+def references(body: Any) -> set[str]:
+    return named(body) - VALUES
+
+
+@each(lambda one: one.scopes)
+def test_what_a_query_or_body_names_is_ones_own(
+    operation: Documented, row: Row, tenant: Tenant, other: Tenant
+) -> None:
+    names = sorted(references(row.body) | named(row.query))
+    if not names:
+        return
+    mine = row.state(tenant.live)
+    strangers: list[Ids] = [row.state(api) for api in (other.live, other.test, tenant.test)]
+    for name in names:
+        unknown = ask(tenant.live, operation, row, mine, naming={name: UNKNOWN})
+        answers = [
+            ask(tenant.live, operation, row, mine, naming={name: theirs[name]}) for theirs in strangers
+        ]
+        assert {outcome(one) for one in answers} == {outcome(unknown)}, name
+        for answer in (unknown, *answers):
+            assert not answer.is_success or answer.json()["results"] == [], name
+
+
+@each(lambda one: one.scopes)
+def test_what_is_named_and_not_there_is_refused(operation: Documented, row: Row, tenant: Tenant) -> None:
+    """Also what the row cannot name, for there is none of it yet."""
+    given = {one["name"] for one in parameters(operation, "query")}
+    known = body_schema(operation)["properties"] if "requestBody" in operation.definition else {}
+    ids = row.state(tenant.live)
+    for name in sorted({one for one in {*given, *known} if one.endswith(("_id", "_slug"))} - VALUES):
+        if name in known:
+            body = {**fill(row.body, {"email": "ada@example.com"} | ids), name: UNKNOWN}
+            refusal(ask(tenant.live, operation, row, ids, body=body), (400, 404))
+        else:
+            answer = ask(tenant.live, operation, row, ids, params={name: UNKNOWN})
+            assert answer.status_code == 404 or answer.json()["results"] == [], name

@@ -1,0 +1,119 @@
+"""Every request is counted once against its own limit, told of it, and refused beyond it: every operation."""
+
+import dataclasses
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from app.http import limits as request_limits
+from app.instance.settings import Settings
+from rules.plans import EXTRA_CAPS, PLANS
+from store.accounts import limits
+from tests import api
+from tests.api import Api
+from tests.documents import Documented
+from tests.operations.rows import Row, ask
+from tests.operations.table.every import DOCUMENTED, ROWS, each
+
+Ways = tuple[TestClient, TestClient]
+PLAN = "enterprise"
+
+
+def counted(operation: Documented) -> bool:
+    return operation.definition.get("x-limit") != "none"
+
+
+def left(answer: httpx.Response) -> int:
+    return int(answer.headers["X-RateLimit-Remaining"])
+
+
+def standings(client: Api) -> dict[str, int]:
+    """How much is left of each hour, after asking."""
+    return {"reads": left(client.get("/org/")), "writes": left(client.patch("/org/", {}))}
+
+
+def told_to_wait(answer: httpx.Response, limit: int) -> None:
+    assert answer.status_code == 429, answer.text
+    assert 0 < int(answer.headers["Retry-After"]) <= 3600
+    assert [answer.headers[f"X-RateLimit-{name}"] for name in ("Limit", "Remaining")] == [str(limit), "0"]
+    if answer.headers["content-type"] == "application/json":
+        error = answer.json()["error"]
+        assert error["code"] == "RATE_LIMITED"
+        assert error["details"]["retry_after_seconds"] == int(answer.headers["Retry-After"])
+
+
+@each(lambda one: one.scopes and counted(one))
+def test_a_request_counts_once_against_its_own_hour(
+    operation: Documented, row: Row, http: TestClient, ways: Ways, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hour = "reads" if operation.method == "GET" else "writes"
+    cap = operation.definition.get("x-limit")
+    instead = bool(cap and cap.startswith("public_api_"))  # a throttle of its own
+    for way in ways:
+        owner = api.tenant(http, PLAN)
+        ids = row.state(owner.live)
+        client = dataclasses.replace(owner.live, http=way)
+        before = standings(client)
+        answer = ask(client, operation, row, ids)
+        assert answer.status_code == row.status, answer.text
+        limit = EXTRA_CAPS[cap] if instead and cap else getattr(PLANS[PLAN], hour)
+        assert int(answer.headers["X-RateLimit-Limit"]) == limit
+        assert instead or left(answer) == before[hour] - 1
+        spent = {name: 1 + (name == hour and not instead) for name in before}
+        assert standings(client) == {name: one - spent[name] for name, one in before.items()}
+        with monkeypatch.context() as patch:
+            if cap:
+                patch.setitem(EXTRA_CAPS, cap, 1)
+                assert ask(client, operation, row, ids).status_code == 429
+            if not instead:
+                patch.setitem(PLANS, PLAN, dataclasses.replace(PLANS[PLAN], **{hour: 0}))
+                told_to_wait(ask(client, operation, row, ids), 0)
+
+
+@each(lambda one: not one.scopes and counted(one))
+def test_who_has_no_key_is_counted_by_address(
+    operation: Documented, row: Row, http: TestClient, ways: Ways
+) -> None:
+    guides = DOCUMENTED["show_guides"], ROWS["show_guides"]
+    limit = 1_000_000
+    for way in ways:
+        owner = api.tenant(http, PLAN)
+        ids = row.state(owner.live)
+        client = dataclasses.replace(owner.live, http=way)
+        before = left(ask(client, *guides, {}))
+        answer = ask(client, operation, row, ids)
+        assert answer.status_code == row.status, answer.text
+        assert (left(answer), answer.headers["X-RateLimit-Limit"]) == (before - 1, str(limit))
+        assert left(ask(client, *guides, {})) == before - 2
+        request_limits.configure(0)
+        try:
+            told_to_wait(ask(client, operation, row, ids), 0)
+        finally:
+            request_limits.configure(limit)
+
+
+@each(lambda one: not counted(one))
+def test_what_is_not_limited_is_not_counted(operation: Documented, row: Row, ways: Ways) -> None:
+    for way in ways:
+        answer = ask(Api(way, None), operation, row, {})
+        assert answer.status_code == row.status
+        assert not [name for name in answer.headers if name.startswith("x-ratelimit")]
+
+
+@each(counted)
+def test_without_the_limiter_nothing_is_answered(
+    operation: Documented, row: Row, http: TestClient, ways: Ways, settings: Settings
+) -> None:
+    owner = api.tenant(http, PLAN)
+    ids = row.state(owner.live)
+    limits.configure("redis://127.0.0.1:1/0")
+    try:
+        clients = [dataclasses.replace(owner.live, http=way, checked=False) for way in ways]
+        answers = [ask(client, operation, row, ids) for client in clients]
+    finally:
+        limits.configure(settings.redis_url)
+    for answer in answers:
+        assert answer.status_code == 503, answer.text
+        assert int(answer.headers["Retry-After"]) > 0
+    assert ask(owner.live, operation, row, ids).status_code == row.status
