@@ -28,7 +28,9 @@ def ready(where: Places, base_url: str, demo: dict[str, str], *, as_json: bool) 
     text = "\n".join(f"{name:13} {value}" for name, value in facts.items())
     tries = textwrap.dedent(f"""\
         What to try next:
-          curl -H 'Authorization: Bearer {demo["test_key"]}' {base_url}/api/v1/public/assessments/
+          export BASE_URL={base_url}
+          export API_KEY={demo["test_key"]}
+          curl -H "Authorization: Bearer $API_KEY" $BASE_URL/api/v1/public/assessments/
           ./hiring demo --data {where.data}
         Ctrl-C stops everything.""")
     if sys.stdout.isatty():

@@ -1,5 +1,6 @@
 """Every code block of every guide, run against a running service; what a guide shows is what comes."""
 
+import json
 import shutil
 import socket
 import sys
@@ -31,13 +32,10 @@ def service() -> Iterator[tuple[Up, Path]]:
 
 
 @pytest.fixture
-def reader(
-    service: tuple[Up, Path], tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[blocks.Reader]:
+def reader(service: tuple[Up, Path], tmp_path: Path) -> Iterator[blocks.Reader]:
     """Somebody with an organisation of their own on that instance, in a folder like a clone of this one."""
     running, data = service
-    guide: Path = request.node.callspec.params["guide"]
-    made = facts("orgs", "create", guide.stem.title(), "--plan", "growth", "--data", str(data))
+    made = facts("orgs", "create", "Northwind", "--plan", "growth", "--data", str(data))
     key = facts("keys", "create", "--org", made["slug"], "--mode", "test", "--data", str(data))["key"]
     (tmp_path / ".data").symlink_to(data)
     command = tmp_path / "hiring"
@@ -58,6 +56,23 @@ def reader(
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
+
+
+def test_the_journey_of_the_readme_can_be_pasted(reader: blocks.Reader, tmp_path: Path) -> None:
+    _, _, after = (ROOT / "README.md").read_text().partition("## The journey, with curl\n")
+    journey = tmp_path / "journey.md"
+    journey.write_text(after.partition("\n## ")[0])
+    reader.follow(journey)
+    assert answers(str(reader.printed))[-1]["status"] == "pending"
+
+
+def answers(printed: str) -> list[dict[str, object]]:
+    """Read one JSON document after the other."""
+    found, at = [], 0
+    while at < len(printed.rstrip()):
+        one, at = json.JSONDecoder().raw_decode(printed, at)
+        found.append(one)
+    return found
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BESIDE = 2  # mutants under test at a time
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "bench")
 PATIENCE = 300.0
-TESTS = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "tests/operations"]
+PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
 
 
 def main() -> int:
@@ -47,16 +47,23 @@ def _try(copies: "SimpleQueue[Path]", name: str, mutant: Mutant) -> tuple[str, b
         raise SystemExit(f"{mutant.file} does not hold this once: {mutant.old!r}")
     try:
         file.write_text(whole.replace(mutant.old, mutant.new))
-        environ = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(
-            TESTS, cwd=copy, env=environ, capture_output=True, timeout=PATIENCE, check=False
-        )
+        first = [f"tests/operations/test_{test}.py" for test in mutant.seen_by.split()]
+        seen = _seen(copy, first) or _seen(copy, ["tests/operations", *(f"--ignore={one}" for one in first)])
     finally:
         file.write_text(whole)
         copies.put(copy)
-    if done.returncode not in (0, 1):  # no test failed: they could not run
-        raise SystemExit(f"{name}: {done.stdout.decode()[-2000:]}{done.stderr.decode()[-2000:]}")
-    return name, done.returncode == 1, time.monotonic() - started
+    return name, seen, time.monotonic() - started
+
+
+def _seen(copy: Path, tests: list[str]) -> bool:
+    """Say whether a test fails."""
+    environ = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [*PYTEST, *tests], cwd=copy, env=environ, capture_output=True, timeout=PATIENCE, check=False
+    )
+    if done.returncode not in (0, 1):  # the tests could not run
+        raise SystemExit(f"{' '.join(tests)}: {done.stdout.decode()[-2000:]}{done.stderr.decode()[-2000:]}")
+    return done.returncode == 1
 
 
 if __name__ == "__main__":

@@ -1,95 +1,101 @@
 """Ways to break the pipeline, one at a time: a file, what stands in it once, and what is put there instead."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class Mutant(NamedTuple):
+@dataclass(frozen=True)
+class Mutant:
+    """One fault; `seen_by` names the tests that are asked first."""
+
     file: str
     old: str
     new: str
+    seen_by: str
 
 
 PIPELINE, FRONT, SEATS = "app/http/pipeline.py", "app/http/front.py", "app/http/seats.py"
 ANSWERS, ONCE, LIMITS = "app/http/answers.py", "app/http/once.py", "app/http/limits.py"
 SECURITY, VALIDATION = "app/http/security.py", "app/http/validation.py"
 
+_SCOPES = "if missing := scopes.missing(granted, required):"
+_ONCE = "if request.caller and once.names_itself(request.arguments):"
+_SUCCESS = 'min(status for status in operation.responses if status.startswith("2"))'
+_MEDIA = 'headers.append((b"content-type", answer.media_type.encode()))'
+_VIEW = "Answer(view.status, html.encode(), view.headers, HTML)"
+_SLASH = "if request.path != (proper := place.proper(request.path)):"
+
 MUTANTS = {
     # identify
-    "nobody has to be known": Mutant(PIPELINE, "security.identify(request, self.security)", "None"),
-    "a scope is not asked for": Mutant(
-        SECURITY, "if missing := scopes.missing(granted, required):", "if missing := []:"
-    ),
-    "the chain asks for no scope": Mutant(
-        SEATS, "security.bearer, request, required_scopes", "security.bearer, request, []"
-    ),
-    "a revoked key works": Mutant(
-        SECURITY, "if row is None or row.revoked_at is not None:", "if row is None:"
-    ),
+    "nobody has to be known": Mutant(PIPELINE, "security.identify(request, self.security)", "None", "scopes"),
+    "a scope is not asked for": Mutant(SECURITY, _SCOPES, "if missing := []:", "scopes"),
+    "the chain asks for no scope": Mutant(SEATS, "request, required_scopes)", "request, [])", "both_ways"),
+    "a key is looked at for its form alone": Mutant(SECURITY, "row = _look_up(key)", "row = None", "answers"),
     # count
-    "writes count as reads": Mutant(PIPELINE, 'reads=self.method == "GET"', "reads=True"),
-    "a cap of its own is forgotten": Mutant(PIPELINE, "cap=self.cap", "cap=None"),
-    "the chain does not count": Mutant(SEATS, "await run_in_threadpool(pipeline.count, request)", ""),
-    "the compiled way does not count": Mutant(PIPELINE, "        self.count(request)\n", ""),
-    "answers do not say where the limit stands": Mutant(LIMITS, "request.headers |= {", "_ = {"),
-    "what is used up is not refused": Mutant(LIMITS, "if wait is not None:", "if False:"),
+    "writes count as reads": Mutant(PIPELINE, 'reads=self.method == "GET"', "reads=True", "limits"),
+    "a cap of its own is forgotten": Mutant(PIPELINE, "cap=self.cap", "cap=None", "limits"),
+    "the chain does not count": Mutant(
+        SEATS, "await run_in_threadpool(pipeline.count, request)", "", "both_ways"
+    ),
+    "the compiled way does not count": Mutant(PIPELINE, "        self.count(request)\n", "", "both_ways"),
+    "answers do not say where the limit stands": Mutant(LIMITS, "request.headers |= {", "_ = {", "answers"),
+    "what is used up is not refused": Mutant(LIMITS, "if wait is not None:", "if False:", "limits"),
     # read
     "unknown parameters are taken": Mutant(
-        VALIDATION, "            if name not in self.query\n", "            if False\n"
+        VALIDATION, "            if name not in self.query\n", "            if False\n", "both_ways bodies"
     ),
-    "a missing body is none": Mutant(VALIDATION, "if self.required:", "if False:"),
+    "a missing body is none": Mutant(VALIDATION, "if self.required:", "if False:", "both_ways bodies"),
     "defaults are not filled in": Mutant(
-        VALIDATION, "return None if found else schema.finish(value)", "return None if found else value"
+        VALIDATION, "None if found else schema.finish(value)", "None if found else value", "answers"
     ),
-    "every media type is taken": Mutant(VALIDATION, "if media not in self.bodies:", "if False:"),
-    "the chain reads nothing": Mutant(SEATS, "request.pipeline.read(request)", "pass"),
+    "every media type is taken": Mutant(
+        VALIDATION, "if media not in self.bodies:", "if False:", "both_ways bodies"
+    ),
+    "the chain reads nothing": Mutant(SEATS, "request.pipeline.read(request)", "pass", "both_ways"),
     "only the first fault is told": Mutant(
-        VALIDATION, "raise Invalid(fields=faults)", "raise Invalid(fields=faults[:1])"
+        VALIDATION, "raise Invalid(fields=faults)", "raise Invalid(fields=faults[:1])", "bodies"
     ),
-    "a field for nothing is taken": Mutant(VALIDATION, "faults += _strange(request.body)", "pass"),
+    "a field for nothing is taken": Mutant(
+        VALIDATION, "faults += _strange(request.body)", "pass", "both_ways bodies"
+    ),
     # run
-    "a plan opens everything": Mutant(PIPELINE, "if request.caller and self.feature:", "if False:"),
-    "a request that names itself is run again": Mutant(
-        PIPELINE, "if request.caller and once.names_itself(request.arguments):", "if False:"
+    "a plan opens everything": Mutant(
+        PIPELINE, "if request.caller and self.feature:", "if False:", "scopes"
     ),
+    "a request that names itself is run again": Mutant(PIPELINE, _ONCE, "if False:", "idempotency"),
     "another request may have the same name": Mutant(
-        ONCE, "hashlib.sha256(target.encode() + hashed)", "hashlib.sha256(b'')"
+        ONCE, "hashlib.sha256(target.encode() + hashed)", 'hashlib.sha256(b"")', "idempotency"
     ),
     "an answer in parts is not kept": Mutant(
-        ONCE, "            idempotency.keep(session, asked, held, answer)\n", ""
+        ONCE, "            idempotency.keep(session, asked, held, answer)\n", "", "idempotency"
     ),
-    "every success is 200": Mutant(
-        PIPELINE,
-        'self.success = int(min(status for status in operation.responses if status.startswith("2")))',
-        "self.success = 200",
+    "every success is 200": Mutant(PIPELINE, f"self.success = int({_SUCCESS})", "self.success = 200", "answers"),
+    "arguments are used up": Mutant(
+        PIPELINE, "given, caller = request.arguments, request.caller",
+        "given, caller = dict(request.arguments), request.arguments.clear() or request.caller", "arguments",
     ),
     # render
     "reads say nothing of the quota": Mutant(
-        PIPELINE, "if self.with_meta and caller and means else None", "if False else None"
+        PIPELINE, "if self.with_meta and caller and means else None", "if False else None", "answers"
     ),
     "a page leads back to itself": Mutant(
-        ANSWERS, '"next": _page_url(request, page.next)', '"next": _page_url(request, page.previous)'
+        ANSWERS, '"next": _page_url(request, page.next)', '"next": _page_url(request, page.previous)', "answers"
     ),
-    "a replay is not named": Mutant(PIPELINE, '{"Idempotent-Replayed": "true"} if replayed else {}', "{}"),
+    "a replay is not named": Mutant(
+        PIPELINE, '{"Idempotent-Replayed": "true"} if replayed else {}', "{}", "idempotency"
+    ),
     "everything is JSON": Mutant(
-        ANSWERS,
-        'headers.append((b"content-type", answer.media_type.encode()))',
-        'headers.append((b"content-type", b"application/json"))',
+        ANSWERS, _MEDIA, 'headers.append((b"content-type", b"application/json"))', "answers"
     ),
-    "pages lose their headers": Mutant(
-        ANSWERS,
-        "Answer(view.status, html.encode(), view.headers, HTML)",
-        "Answer(view.status, html.encode(), {}, HTML)",
-    ),
+    "pages lose their headers": Mutant(ANSWERS, _VIEW, "Answer(view.status, html.encode(), {}, HTML)", "answers"),
     "the chain loses headers": Mutant(
-        SEATS, "answer.status, answer.headers, content_type", "answer.status, {}, content_type"
+        SEATS, "answer.status, answer.headers, content_type", "answer.status, {}, content_type", "both_ways"
+    ),
+    "what is known is sent again": Mutant(
+        ANSWERS, 'if _unchanged(request.head.get("if-none-match", ""), file.etag):', "if False:", "answers"
     ),
     # the way to them
-    "a last slash matters": Mutant(
-        FRONT,
-        "if request.path != (proper := place.proper(request.path)):",
-        "if not (proper := place.proper(request.path)):",
-    ),
+    "a last slash matters": Mutant(FRONT, _SLASH, "if not (proper := place.proper(request.path)):", "both_ways"),
     "a wrong method is a wrong path": Mutant(
-        FRONT, "raise MethodNotAllowed(allow=place.allow)", 'raise NotFound("There is no such path.")'
+        FRONT, "raise MethodNotAllowed(allow=place.allow)", 'raise NotFound("There is no such path.")', "both_ways"
     ),
-}
+}  # fmt: skip
