@@ -165,10 +165,19 @@ function said(result) {
   return `${passed} of ${result.body.results.length} visible tests passed. More tests may run after you submit.`;
 }
 
+// How a program ended, where it did not end by itself.
+const ENDED = {
+  timeout: "Stopped: the program took too long. It may never end.",
+  memory: "Stopped: the program used more memory than it may.",
+  output_limit: "Stopped: the program printed more than it may.",
+  error: "The program ended with an error.",
+};
+
 function shown(one, number) {
   const head = element("h3", { textContent: `Test ${number + 1}: ${one.passed ? "passed" : "not passed"}` });
   const rest = one.passed ? [] : [pair("Input", one.input), pair("Expected output", one.expected_output), pair("Your output", one.stdout)];
   if (one.stderr) rest.push(pair("Errors", one.stderr));
+  if (one.outcome in ENDED) rest.unshift(element("p", { className: "ended", textContent: ENDED[one.outcome] }));
   return element("li", { className: "result", dataset: { passed: one.passed } }, head, ...rest);
 }
 

@@ -66,7 +66,7 @@ CODE = {
     "test_cases": [
         {"input": "1 2\n", "expected_output": "3\n", "weight": 1, "hidden": False},
         {"input": "-5 5 7\n", "expected_output": "7\n", "weight": 1, "hidden": False},
-        {"input": "40 2\n", "expected_output": "42\n", "weight": 2, "hidden": True},
+        {"input": "40000000000000 2\n", "expected_output": "40000000000002\n", "weight": 2, "hidden": True},
     ],
 }
 EVERY_KIND = (CHOICE, CHOICES, NUMBER, TEXT, CODE)

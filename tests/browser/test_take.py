@@ -386,7 +386,30 @@ def test_code_is_run_on_the_visible_tests(page, monkeypatch):
     expect(page.locator(".result").nth(0)).to_contain_text("Test 1: passed")
     expect(page.locator(".result").nth(1)).to_contain_text("<b>5</b>")
     expect(page.locator(".result").nth(1)).to_contain_text("Traceback")
-    assert "42" not in page.content()
+    assert "40000000000002" not in page.content()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ("timeout", "took too long"),
+        ("memory", "more memory"),
+        ("output_limit", "printed more"),
+        ("error", "an error"),
+    ],
+)
+def test_a_program_that_did_not_end_by_itself_is_told_so(page, monkeypatch, outcome, said):
+    monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
+    monkeypatch.setattr(gateways.sandbox, "run", lambda *_, **__: [gateways.sandbox.Run("", "", outcome)] * 2)
+    start(page, invite(CODE))
+    page.get_by_role("button", name="Run the visible tests").click()
+    expect(page.locator(".result .ended").first).to_contain_text(said)
+
+
+def test_code_is_written_in_letters_of_one_width(page):
+    start(page, invite(CODE))
+    family = page.locator("#answer").evaluate("element => getComputedStyle(element).fontFamily")
+    assert "monospace" in family
 
 
 def test_where_code_cannot_be_run_the_candidate_is_told(page, monkeypatch):

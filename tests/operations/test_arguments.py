@@ -31,3 +31,13 @@ def test_running_an_operation_leaves_its_arguments_alone(
     assert ask(tenant.live, operation, row, ids).status_code == row.status
     [(before, after)] = compared
     assert before == after
+
+
+@each(lambda operation: operation.definition.get("requestBody", {}).get("required", False))
+def test_a_body_that_has_to_be_there_is_asked_for(operation: Documented, row: Row, tenant: Tenant) -> None:
+    ids = row.state(tenant.live)
+    refused = ask(tenant.live, operation, row, ids, content=b"", headers={"Content-Type": "application/json"})
+    assert refused.status_code == 400
+    assert {"pointer": "", "message": "A request body is required."} in refused.json()["error"]["details"][
+        "fields"
+    ]
