@@ -1,7 +1,5 @@
 """Folders for instances, and a client for requests without number."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.http import limits
-from app.instance.places import POINTER
 from rules.plans import EXTRA_CAPS, PLANS
 from tests.api import Api, tenant
+from tests.app.instances import walkable
 
 ENDLESS = 1_000_000
 
@@ -32,9 +30,5 @@ def client(http: TestClient) -> Iterator[Api]:
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder that every user can walk, unlike pytest's own."""
-    made = Path(tempfile.mkdtemp(prefix="hiring-test-", dir="/tmp"))
-    made.chmod(0o755)
-    yield made
-    for pointer in made.rglob(POINTER):
-        shutil.rmtree(pointer.read_text().strip(), ignore_errors=True)
-    shutil.rmtree(made, ignore_errors=True)
+    with walkable() as made:
+        yield made

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.instance.places import POINTER
 from app.instance.settings import ROOT
 
 OURS = ("DATABASE_URL", "REDIS_URL", "BASE_URL", "MAIL_DIR", "SECRET_KEY", "WEBHOOK_ALLOW_PRIVATE")
@@ -41,6 +44,19 @@ def facts(*words: str, environ: dict[str, str] | None = None) -> Any:
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 1
     return json.loads(done.stdout)
+
+
+@contextmanager
+def walkable() -> Iterator[Path]:
+    """Make a folder that every user can walk, and take it away with what its instances kept elsewhere."""
+    made = Path(tempfile.mkdtemp(prefix="hiring-test-", dir="/tmp"))
+    made.chmod(0o755)
+    try:
+        yield made
+    finally:
+        for pointer in made.rglob(POINTER):
+            shutil.rmtree(pointer.read_text().strip(), ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
 
 
 @contextmanager

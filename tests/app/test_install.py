@@ -40,10 +40,8 @@ build_wheel = build_editable
 COMMAND_LINE = "import sys; print('ran', *sys.argv[1:])\n"
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A small project with our script and our installer."""
-    folder = tmp_path / "a clone"
+def project(folder: Path) -> Path:
+    """Make a small project with our script and our installer."""
     (folder / "app" / "instance").mkdir(parents=True)
     shutil.copy(ROOT / "hiring", folder / "hiring")
     shutil.copy(ROOT / "app" / "instance" / "install.py", folder / "app" / "instance" / "install.py")
@@ -51,6 +49,22 @@ def clone(tmp_path: Path) -> Path:
     (folder / "pyproject.toml").write_text(PROJECT)
     (folder / "constraints.txt").touch()
     (folder / "backend.py").write_text(BACKEND)
+    return folder
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    return project(tmp_path / "a clone")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that has run."""
+    folder = project(tmp_path_factory.mktemp("installed") / "a clone")
+    out, err = run(folder / "hiring", "up", "--data", "a folder")
+    assert out == "ran up --data a folder\n"
+    assert "Installing" in err
+    assert "Installed" in err
     return folder
 
 
@@ -74,27 +88,24 @@ def builds(clone: Path) -> int:
     return (clone / "builds").read_text().count("\n")
 
 
-def test_the_first_run_installs_and_later_runs_do_not_until_the_project_changes(clone: Path) -> None:
-    out, err = run(clone / "hiring", "up", "--data", "a folder")
-    assert out == "ran up --data a folder\n"
-    assert "Installing" in err
-    assert "Installed" in err
-    assert run(clone / "hiring", "again") == ("ran again\n", "")
-    with (clone / "constraints.txt").open("a") as file:
+def test_the_first_run_installs_and_later_runs_do_not_until_the_project_changes(installed: Path) -> None:
+    assert run(installed / "hiring", "again") == ("ran again\n", "")
+    assert builds(installed) == 1
+    with (installed / "constraints.txt").open("a") as file:
         file.write("# another\n")
-    out, err = run(clone / "hiring", "changed")
+    out, err = run(installed / "hiring", "changed")
     assert out == "ran changed\n"
     assert "Installing" in err
-    assert builds(clone) == 2
+    assert builds(installed) == 2
 
 
-def test_it_can_be_called_through_links_from_anywhere(clone: Path, tmp_path: Path) -> None:
+def test_it_can_be_called_through_links_from_anywhere(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "first").symlink_to(clone / "hiring")
+    (tmp_path / "bin" / "first").symlink_to(installed / "hiring")
     (tmp_path / "bin" / "second").symlink_to("first")
-    assert run(tmp_path / "bin" / "second", "x", cwd=tmp_path)[0] == "ran x\n"
-    assert run("./hiring", "y", cwd=clone)[0] == "ran y\n"
-    assert run("./a clone/hiring", "z", cwd=tmp_path) == ("ran z\n", "")
+    assert run(tmp_path / "bin" / "second", "x", cwd=tmp_path) == ("ran x\n", "")
+    assert run("./hiring", "y", cwd=installed) == ("ran y\n", "")
+    assert run("./a clone/hiring", "z", cwd=installed.parent) == ("ran z\n", "")
 
 
 def test_a_half_finished_install_is_made_anew(clone: Path) -> None:
@@ -135,9 +146,8 @@ def test_a_link_to_what_is_not_for_this_folder_is_named_and_left_alone(clone: Pa
     assert {one.name for one in elsewhere.iterdir()} == {"installed-embedded", "installing"}
 
 
-def test_a_moved_folder_is_installed_anew(clone: Path) -> None:
-    run(clone / "hiring", "x")
-    moved = clone.rename(clone.with_name("moved"))
+def test_a_moved_folder_is_installed_anew(installed: Path, tmp_path: Path) -> None:
+    moved = Path(shutil.copytree(installed, tmp_path / "moved", symlinks=True))
     out, err = run(moved / "hiring", "x")
     assert out == "ran x\n"
     assert "Installed" in err

@@ -7,13 +7,16 @@ import socket
 import stat
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import psycopg
+import pytest
 
 from app.instance import embedded, places
-from tests.app.instances import eventually, facts, hiring, of, up
+from tests.app.instances import Up, eventually, facts, hiring, of, up, walkable
 
 PATH = "/api/v1/public/org/"
 
@@ -29,36 +32,97 @@ def status(base_url: str, key: str) -> int:
         return 0
 
 
-def running(data: Path, word: str) -> list[int]:
+def processes(data: Path, word: str) -> list[int]:
     return [pid for pid in of(data) if word in Path(f"/proc/{pid}/cmdline").read_text().split("\0")]
 
 
-def test_the_line_says_how_to_get_in_and_the_next_start_says_the_same_keys(folder: Path) -> None:
-    data = folder / "data"
-    with up(data) as first:
-        assert list(first.facts) == ["base_url", "organisation", "live_key", "test_key", "mail_dir"]
-        assert first.facts["organisation"] == "demo"
-        assert first.facts["live_key"].startswith("ct_live_")
-        assert first.facts["test_key"].startswith("ct_test_")
-        assert Path(first.facts["mail_dir"]).is_dir()
-        for name in ("live_key", "test_key"):
-            assert status(first.facts["base_url"], first.facts[name]) == 200
-        assert stat.S_IMODE((data / "demo.json").stat().st_mode) == 0o600
-    with up(data) as second:
-        assert second.facts | {"base_url": ""} == first.facts | {"base_url": ""}
+@dataclass
+class Stopped:
+    """A folder that has run once, and how that ended."""
+
+    data: Path
+    facts: dict[str, str]
+    status: int
+    printed: str
+    left: list[int]
+
+
+@pytest.fixture(scope="module")
+def stopped() -> Iterator[Stopped]:
+    with walkable() as folder:
+        with up(folder / "data") as first:
+            assert len(of(folder)) > 4
+            first.process.send_signal(signal.SIGTERM)
+            out, _ = first.process.communicate(timeout=60)
+        yield Stopped(folder / "data", first.facts, first.process.returncode, out, of(folder))
+
+
+@dataclass
+class Running:
+    """A folder that runs, and what was made in it before it did."""
+
+    data: Path
+    up: Up
+    organisation: dict[str, str]
+    key: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    """One instance for what leaves it as it is, or whole again."""
+    with walkable() as folder:
+        where = ("--data", str(folder / "data"))
+        made = facts("orgs", "create", "Acme & Söhne", "--plan", "enterprise", *where)
+        key = facts("keys", "create", "--org", made["slug"], "--mode", "live", *where)
+        with up(folder / "data") as instance:
+            yield Running(folder / "data", instance, made, key)
+
+
+def test_the_line_says_how_to_get_in(running: Running) -> None:
+    said = running.up.facts
+    assert list(said) == ["base_url", "organisation", "live_key", "test_key", "mail_dir"]
+    assert said["organisation"] == "demo"
+    assert said["live_key"].startswith("ct_live_")
+    assert said["test_key"].startswith("ct_test_")
+    assert Path(said["mail_dir"]).is_dir()
+    for name in ("live_key", "test_key"):
+        assert status(said["base_url"], said[name]) == 200
+    assert stat.S_IMODE((running.data / "demo.json").stat().st_mode) == 0o600
+
+
+def test_a_stop_leaves_no_process_and_prints_nothing_more(stopped: Stopped) -> None:
+    assert (stopped.status, stopped.printed, stopped.left) == (0, "", [])
+
+
+def test_a_killed_up_leaves_no_process_and_each_next_one_starts_with_the_same_keys(stopped: Stopped) -> None:
+    with up(stopped.data) as instance:
+        assert instance.facts | {"base_url": ""} == stopped.facts | {"base_url": ""}
+        assert status(instance.facts["base_url"], instance.facts["live_key"]) == 200
+        instance.process.kill()
+        instance.process.wait()
+        with up(stopped.data) as again:
+            assert again.facts["live_key"] == stopped.facts["live_key"]
+            assert status(again.facts["base_url"], again.facts["live_key"]) == 200
+    eventually(lambda: not of(stopped.data))
+
+
+def test_a_revoked_demo_key_is_replaced_at_the_next_start(stopped: Stopped) -> None:
+    where = ("--data", str(stopped.data))
+    for key in facts("keys", "list", "--org", "demo", *where):
+        facts("keys", "revoke", key["id"], *where)
+    with up(stopped.data) as second:
+        assert second.facts["live_key"] != stopped.facts["live_key"]
         assert status(second.facts["base_url"], second.facts["live_key"]) == 200
 
 
-def test_what_an_application_asks_of_the_worker_is_done(folder: Path) -> None:
+def test_what_an_application_asks_of_the_worker_is_done(running: Running) -> None:
     """Every process knows every table, also one that loads little else."""
-    with (
-        up(folder / "data") as instance,
-        httpx.Client(
-            base_url=f"{instance.facts['base_url']}/api/v1/public",
-            headers={"Authorization": f"Bearer {instance.facts['live_key']}"},
-            timeout=30,
-        ) as api,
-    ):
+    said = running.up.facts
+    with httpx.Client(
+        base_url=f"{said['base_url']}/api/v1/public",
+        headers={"Authorization": f"Bearer {said['live_key']}"},
+        timeout=30,
+    ) as api:
         job = api.post("/jobs/create/", json={"title": "Engineer"}).json()["slug"]
         api.post(f"/jobs/{job}/publish/").raise_for_status()
         form = {"job_slug": job, "email": "ada@example.com", "full_name": "Ada Lovelace"}
@@ -69,48 +133,63 @@ def test_what_an_application_asks_of_the_worker_is_done(folder: Path) -> None:
         assert eventually(lambda: api.get(at).json()["status"] == "scored")
 
 
-def test_a_stop_leaves_no_process_and_prints_nothing_more(folder: Path) -> None:
-    with up(folder / "data") as instance:
-        assert len(of(folder)) > 4
-        instance.process.send_signal(signal.SIGTERM)
-        out, _ = instance.process.communicate(timeout=60)
-        assert instance.process.returncode == 0
-        assert out == ""
-    assert of(folder) == []
+def test_a_folder_runs_once(running: Running) -> None:
+    done = hiring("up", "--port", "0", "--data", str(running.data))
+    assert done.returncode == 1
+    assert "is running already" in done.stderr
+    assert running.up.facts["base_url"] in done.stderr
+    assert status(running.up.facts["base_url"], running.up.facts["live_key"]) == 200
 
 
-def test_a_killed_up_leaves_no_process_and_the_next_one_starts(folder: Path) -> None:
-    with up(folder / "data") as instance:
-        instance.process.kill()
-        instance.process.wait()
-        with up(folder / "data") as again:
-            assert status(again.facts["base_url"], again.facts["live_key"]) == 200
-    eventually(lambda: not of(folder))
+def test_two_folders_run_side_by_side(running: Running, folder: Path) -> None:
+    one = running.up
+    with up(folder / "two") as two:
+        assert status(one.facts["base_url"], one.facts["live_key"]) == 200
+        assert status(two.facts["base_url"], two.facts["live_key"]) == 200
+        assert status(one.facts["base_url"], two.facts["live_key"]) == 401
 
 
-def test_what_falls_is_started_again(folder: Path) -> None:
-    data = folder / "data"
-    with up(data) as instance:
-        where = places.settle(data)
-        key, url = instance.facts["live_key"], instance.facts["base_url"]
-        for word in ("web", "work", "schedule"):
-            (pid,) = running(data, word)
-            os.kill(pid, signal.SIGKILL)
-            assert eventually(lambda word=word, pid=pid: [one for one in running(data, word) if one != pid])
-        assert eventually(lambda: status(url, key) == 200)
-        pid = int((where.state / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+def test_administration_works_on_a_folder_whether_it_runs_or_not(running: Running) -> None:
+    url, slug, before = running.up.facts["base_url"], running.organisation["slug"], running.key
+    where = ("--org", slug, "--data", str(running.data))
+    assert set(running.organisation) == {"id", "slug"}
+    during = facts("keys", "create", "--mode", "test", "--scope", "organisation:read", *where)
+    assert set(during) == {"id", "key"}
+    assert status(url, before["key"]) == 200
+    assert status(url, during["key"]) == 200
+    listed = facts("keys", "list", *where)
+    assert [key["mode"] for key in listed] == ["live", "test"]
+    assert before["key"] not in json.dumps(listed)
+    facts("keys", "revoke", before["id"], *where[2:])
+    assert eventually(lambda: status(url, before["key"]) == 401)
+    member = facts("members", "add", "--email", "a@example.org", "--name", "A", "--role", "owner", *where)
+    assert set(member) == {"id", "user_id"}
+    again = hiring("members", "add", "--email", "A@example.org", "--name", "A", *where)
+    assert again.returncode == 1
+    assert "already" in again.stderr
+
+
+def test_what_falls_is_started_again(running: Running) -> None:
+    data, where = running.data, places.settle(running.data)
+    key, url = running.up.facts["live_key"], running.up.facts["base_url"]
+    for word in ("web", "work", "schedule"):
+        (pid,) = processes(data, word)
         os.kill(pid, signal.SIGKILL)
-        database = embedded.published(where)["postgres"]
+        assert eventually(lambda word=word, pid=pid: [one for one in processes(data, word) if one != pid])
+    assert eventually(lambda: status(url, key) == 200)
+    pid = int((where.state / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+    os.kill(pid, signal.SIGKILL)
+    database = embedded.published(where)["postgres"]
 
-        def answers() -> bool:
-            try:
-                with psycopg.connect(database) as connection:
-                    return bool(connection.execute("SELECT 1").fetchone())
-            except psycopg.OperationalError:
-                return False
+    def answers() -> bool:
+        try:
+            with psycopg.connect(database) as connection:
+                return bool(connection.execute("SELECT 1").fetchone())
+        except psycopg.OperationalError:
+            return False
 
-        assert eventually(answers)
-        assert eventually(lambda: status(url, key) == 200)
+    assert eventually(answers)
+    assert eventually(lambda: status(url, key) == 200)
 
 
 def test_a_taken_port_is_said_with_what_helps(folder: Path) -> None:
@@ -124,61 +203,6 @@ def test_a_taken_port_is_said_with_what_helps(folder: Path) -> None:
     assert of(folder) == []
 
 
-def test_a_folder_runs_once(folder: Path) -> None:
-    with up(folder / "data") as instance:
-        done = hiring("up", "--port", "0", "--data", str(folder / "data"))
-        assert done.returncode == 1
-        assert "is running already" in done.stderr
-        assert instance.facts["base_url"] in done.stderr
-        assert status(instance.facts["base_url"], instance.facts["live_key"]) == 200
-
-
-def test_two_folders_run_side_by_side(folder: Path) -> None:
-    with up(folder / "one") as one, up(folder / "two") as two:
-        assert status(one.facts["base_url"], one.facts["live_key"]) == 200
-        assert status(two.facts["base_url"], two.facts["live_key"]) == 200
-        assert status(one.facts["base_url"], two.facts["live_key"]) == 401
-
-
-def test_administration_works_on_a_folder_whether_it_runs_or_not(folder: Path) -> None:
-    data = ("--data", str(folder / "data"))
-    made = facts("orgs", "create", "Acme & Söhne", "--plan", "enterprise", *data)
-    assert set(made) == {"id", "slug"}
-    before = facts("keys", "create", "--org", made["slug"], "--mode", "live", *data)
-    with up(folder / "data") as instance:
-        url = instance.facts["base_url"]
-        during = facts(
-            "keys", "create", "--org", made["slug"], "--mode", "test", "--scope", "organisation:read", *data
-        )
-        assert set(during) == {"id", "key"}
-        assert status(url, before["key"]) == 200
-        assert status(url, during["key"]) == 200
-        listed = facts("keys", "list", "--org", made["slug"], *data)
-        assert [key["mode"] for key in listed] == ["live", "test"]
-        assert before["key"] not in json.dumps(listed)
-        facts("keys", "revoke", before["id"], *data)
-        assert eventually(lambda: status(url, before["key"]) == 401)
-        member = facts(
-            "members",
-            "add",
-            "--org",
-            made["slug"],
-            "--email",
-            "a@example.org",
-            "--name",
-            "A",
-            "--role",
-            "owner",
-            *data,
-        )
-        assert set(member) == {"id", "user_id"}
-        again = hiring(
-            "members", "add", "--org", made["slug"], "--email", "A@example.org", "--name", "A", *data
-        )
-        assert again.returncode == 1
-        assert "already" in again.stderr
-
-
 def test_the_environment_decides_before_the_folder_does(folder: Path) -> None:
     data = folder / "data"
     with embedded.use(folder / "servers", ("postgres", "redis")) as urls:
@@ -190,14 +214,3 @@ def test_the_environment_decides_before_the_folder_does(folder: Path) -> None:
         with up(data, environ=given) as instance:
             assert instance.facts["base_url"] == "https://hiring.example"
             assert not (data / "postgres" / "PG_VERSION").exists()
-
-
-def test_a_revoked_demo_key_is_replaced_at_the_next_start(folder: Path) -> None:
-    data = ("--data", str(folder / "data"))
-    with up(folder / "data") as first:
-        pass
-    for key in facts("keys", "list", "--org", "demo", *data):
-        facts("keys", "revoke", key["id"], *data)
-    with up(folder / "data") as second:
-        assert second.facts["live_key"] != first.facts["live_key"]
-        assert status(second.facts["base_url"], second.facts["live_key"]) == 200

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 import store
-from app.http import server as web
+from app.instance.listening import listen
 from app.instance.settings import ROOT, Settings, environment
 from app.instance.wiring import configure
 from store.accounts import keys, organisations
@@ -43,7 +43,7 @@ class Service:
 @pytest.fixture(scope="session")
 def service(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Serve this worker's database over HTTP."""
-    listener = web.listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     own = replace(settings, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", plans=json.dumps(PLANS))
     configure(own)
     environ = {
