@@ -41,21 +41,21 @@ MUTANTS = {
     "what is used up is not refused": Mutant(LIMITS, "if wait is not None:", "if False:", "limits"),
     # read
     "unknown parameters are taken": Mutant(
-        VALIDATION, "            if name not in self.query\n", "            if False\n", "both_ways bodies"
+        VALIDATION, "            if name not in self.query\n", "            if False\n", "both_ways bounds"
     ),
-    "a missing body is none": Mutant(VALIDATION, "if self.required:", "if False:", "both_ways bodies"),
+    "a missing body is none": Mutant(VALIDATION, "if self.required:", "if False:", "arguments"),
     "defaults are not filled in": Mutant(
         VALIDATION, "None if found else schema.finish(value)", "None if found else value", "answers"
     ),
     "every media type is taken": Mutant(
-        VALIDATION, "if media not in self.bodies:", "if False:", "both_ways bodies"
+        VALIDATION, "if media not in self.bodies:", "if False:", "both_ways bounds"
     ),
     "the chain reads nothing": Mutant(SEATS, "request.pipeline.read(request)", "pass", "both_ways"),
     "only the first fault is told": Mutant(
-        VALIDATION, "raise Invalid(fields=faults)", "raise Invalid(fields=faults[:1])", "bodies"
+        VALIDATION, "raise Invalid(fields=faults)", "raise Invalid(fields=faults[:1])", "bounds"
     ),
     "a field for nothing is taken": Mutant(
-        VALIDATION, "faults += _strange(request.body)", "pass", "both_ways bodies"
+        VALIDATION, "faults += _strange(request.body)", "pass", "both_ways bounds"
     ),
     # run
     "a plan opens everything": Mutant(
