@@ -18,7 +18,7 @@ from app.http.pipeline import Pipeline
 from app.http.validation import Reader
 from app.instance.settings import Settings
 from rules.caller import Caller
-from rules.errors import InsufficientScope, InvalidApiKey, Refusal
+from rules.errors import InsufficientScope, InvalidApiKey, PlanRequired, Refusal
 from tests import api, asgi
 from tests.api import Api, Tenant
 
@@ -89,6 +89,13 @@ def test_a_refusal_ends_the_steps(
     assert taken == steps
 
 
+def front_of(app: FlaskApp) -> Front:
+    station = app.middleware.app
+    while not isinstance(station, Front):
+        station = station.app
+    return station
+
+
 @pytest.mark.parametrize("authorization", ["Bearer nobody", "Bearer ct_test_" + "x" * 32])
 def test_a_body_is_not_read_for_who_is_not_known(way: TestClient, authorization: str) -> None:
     wire = asgi.send(
@@ -99,9 +106,7 @@ def test_a_body_is_not_read_for_who_is_not_known(way: TestClient, authorization:
 
 
 def test_nobody_needs_a_request_thread_to_be_refused(app: FlaskApp, http: TestClient, tenant: Tenant) -> None:
-    front = app.middleware.app
-    while not isinstance(front, Front):
-        front = front.app
+    front = front_of(app)
     begun = []
     submit = front.hop.submit
     try:
@@ -118,9 +123,7 @@ def test_nobody_needs_a_request_thread_to_be_refused(app: FlaskApp, http: TestCl
 
 
 def test_a_request_can_be_run_again(app: FlaskApp, http: TestClient, tenant: Tenant) -> None:
-    front = app.middleware.app
-    while not isinstance(front, Front):
-        front = front.app
+    front = front_of(app)
     pipeline = front.pipelines["create_assessment"]
     head = Headers({"idempotency-key": "again", "content-type": "application/json"})
     request = Request("req_1", "192.0.2.1", "POST", "/api/v1/public/assessments/create/", b"", head)
@@ -132,6 +135,26 @@ def test_a_request_can_be_run_again(app: FlaskApp, http: TestClient, tenant: Ten
     assert answers[0].body == answers[1].body
     assert answers[1].headers == {"Idempotent-Replayed": "true"}
     assert request.arguments == given
+
+
+# --- What a plan has to have
+
+
+@pytest.mark.parametrize(("plan", "opens"), [("starter", False), ("growth", True), ("enterprise", True)])
+def test_an_operation_with_a_feature_is_for_the_plans_that_have_it(
+    app: FlaskApp, monkeypatch: pytest.MonkeyPatch, tenant: Tenant, plan: str, opens: bool
+) -> None:
+    front = front_of(app)
+    pipeline = front.pipelines["get_organisation"]
+    monkeypatch.setattr(pipeline, "feature", "squads")
+    request = Request("req_1", "192.0.2.1", "GET", "/api/v1/public/org/", b"", Headers())
+    request.caller = Caller(tenant.organisation.id, livemode=True, plan_name=plan)
+    pipeline.read(request)
+    if opens:
+        assert pipeline.run(request).status == 200
+    else:
+        with pytest.raises(PlanRequired):
+            pipeline.run(request)
 
 
 # --- Every alternative of `security`

@@ -58,9 +58,6 @@ MUTANTS = {
         VALIDATION, "faults += _strange(request.body)", "pass", "both_ways bounds"
     ),
     # run
-    "a plan opens everything": Mutant(
-        PIPELINE, "if request.caller and self.feature:", "if False:", "scopes"
-    ),
     "a request that names itself is run again": Mutant(PIPELINE, _ONCE, "if False:", "idempotency"),
     "another request may have the same name": Mutant(
         ONCE, "hashlib.sha256(target.encode() + hashed)", 'hashlib.sha256(b"")', "idempotency"
