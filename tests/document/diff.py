@@ -1,6 +1,6 @@
 """Refuse a change of the public document that could break a client: `python tests/document/diff.py`.
 
-Compares spec/openapi.yaml with the newest document in spec/published/. A break is let through where an entry of
+Compares spec/openapi.yaml with the newest document in spec/baseline/. A break is let through where an entry of
 docs/api-changelog.md above that version's says so: a line with **Breaking** and the operation's name in backticks.
 `--publish` makes the document as it is now the one that later ones are compared with.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CURRENT = ROOT / "spec" / "openapi.yaml"
-PUBLISHED = ROOT / "spec" / "published"
+PUBLISHED = ROOT / "spec" / "baseline"
 CHANGELOG = ROOT / "docs" / "api-changelog.md"
 METHODS = ("get", "post", "put", "patch", "delete")
 
