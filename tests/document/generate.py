@@ -6,6 +6,7 @@ from pathlib import Path
 import orjson
 
 from schemas import document
+from tests.document import traceability
 from tests.document.bundle import bundle, write
 from tests.document.twin import twin
 
@@ -21,6 +22,7 @@ def generated() -> Iterator[tuple[Path, bytes]]:
         yield document.PUBLISHED / f"{name}.json", orjson.dumps(whole)
         if name == "openapi":
             yield document.PUBLISHED / f"{name}-3.1.json", orjson.dumps(twin(whole))
+    yield ROOT / "docs" / "traceability.md", traceability.page().encode()
 
 
 def main() -> None:
