@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from app.settings import ROOT
 from schemas import document
 from tests.document import lint
 from tests.document.bundle import bundle, write
+from tests.document.generate import ROOT
 
 SPEC = ROOT / "spec"
 PARTS = sorted([*SPEC.glob("*.yaml"), *SPEC.glob("candidate/*.yaml")])
