@@ -6,14 +6,14 @@ from schemas.files import File
 
 def get_document_json() -> File:
     """Answer the document as JSON."""
-    return document.publish("json")
+    return document.publish("openapi.json")
 
 
 def get_document_yaml() -> File:
-    """Answer the document as it was written."""
-    return document.publish("yaml")
+    """Answer the document as YAML."""
+    return document.publish("openapi.yaml")
 
 
 def get_document_twin() -> File:
     """Answer the document as OpenAPI 3.1, with the events as webhooks."""
-    return document.publish("3.1")
+    return document.publish("openapi-3.1.json")

@@ -8,7 +8,6 @@ import httpx
 import jsonschema_rs
 from connexion.spec import Specification
 
-from app.http.application import CANDIDATE, PUBLIC
 from app.http.formats import CHECKS
 from app.http.paths import METHODS, Tree
 from app.http.schema import draft4
@@ -45,7 +44,7 @@ class Documented:
 @functools.cache
 def documents() -> dict[str, dict[str, Any]]:
     """Both documents with their references resolved."""
-    return {path.stem: dict(Specification.load(document.read(path)).spec) for path in (PUBLIC, CANDIDATE)}
+    return {name: dict(Specification.load(document.read(name)).spec) for name in document.NAMES}
 
 
 @functools.cache

@@ -19,9 +19,6 @@ from app.instance.settings import ROOT, Settings
 from rules.errors import Refusal
 from schemas import document
 
-PUBLIC = ROOT / "spec" / "openapi.yaml"
-CANDIDATE = ROOT / "spec" / "candidate.yaml"
-
 # That the documents are OpenAPI is for their tests to say.
 insides.connexion.trust_documents()
 
@@ -42,10 +39,10 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         validator_map=seats.VALIDATORS,
         server_args={"static_folder": str(ROOT / "static"), "template_folder": None},
     )
-    for path in (PUBLIC, CANDIDATE):
-        spec = document.read(path)
+    for name in document.NAMES:
+        spec = document.read(name)
         base = spec["servers"][0]["url"].rstrip("/")
-        app.add_api(spec, base_path=base, resolver=seats.Handlers(spec), name=path.stem)
+        app.add_api(spec, base_path=base, resolver=seats.Handlers(spec), name=name)
     app.app.add_url_rule("/static/reference/<path:name>", "reference", _reference_file)
     pipelines: seats.Pipelines = {}
     outermost = MiddlewarePosition.BEFORE_EXCEPTION

