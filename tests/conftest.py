@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from app.http.application import create_app
 from app.instance.settings import Settings
 from tests import api, seen
+from tests.operations import seconds
 from tests.servers import database_url, migrated, redis_url, servers, settings
 
 __all__ = ["app", "database_url", "http", "migrated", "other", "redis_url", "servers", "settings", "tenant"]
@@ -47,3 +48,9 @@ def pytest_testnodedown(node: object) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     seen.end(session.config)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [one for kind in ("passed", "failed") for one in terminalreporter.stats.get(kind, ())]
+    if line := seconds.summary(reports):
+        terminalreporter.write_line(line)

@@ -3,48 +3,67 @@
 import json
 import shutil
 import socket
+import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from app.instance.settings import ROOT
 from tests import nodes
-from tests.app.instances import ENVIRON, Up, facts, up
+from tests.app.instances import ENVIRON, Up, up, walkable
 from tests.docs import blocks
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+JOURNEY = Path("journey")  # the README's
 PROGRAMS = ("bash", "curl", "openssl")
+# One process makes what each reader has, for commands take longer to start than to run.
+PEOPLE = """
+import json, pathlib, sys
+from app.cli.administration import transaction
+from store.accounts import keys, organisations
+with transaction(pathlib.Path(sys.argv[1])) as session:
+    for name in sys.argv[2:]:
+        made = organisations.create(session, name=name.title(), plan="growth")
+        _, key = keys.create(session, organisation=made, name=name, livemode=False)
+        print(json.dumps({"slug": made.slug, "key": key}))
+"""
+
+
+@dataclass
+class Service:
+    """An instance with a worker and a schedule, its data folder, and an organisation with a key for each guide."""
+
+    up: Up
+    data: Path
+    people: dict[str, dict[str, str]]
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[tuple[Up, Path]]:
-    """An instance with a worker and a schedule, and its data folder."""
-    folder = Path(tempfile.mkdtemp(prefix="hiring-guides-", dir="/tmp"))
-    folder.chmod(0o755)
-    try:
-        with up(folder / "data") as running:
-            yield running, folder / "data"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def service() -> Iterator[Service]:
+    names = [guide.stem for guide in (*GUIDES, JOURNEY)]
+    with walkable() as folder, up(folder / "data") as running:
+        command = [sys.executable, "-c", PEOPLE, str(folder / "data"), *names]
+        printed = subprocess.run(command, env=ENVIRON, check=True, capture_output=True, text=True).stdout
+        people = dict(zip(names, map(json.loads, printed.splitlines()), strict=True))
+        yield Service(running, folder / "data", people)
 
 
 @pytest.fixture
-def reader(service: tuple[Up, Path], tmp_path: Path) -> Iterator[blocks.Reader]:
+def reader(service: Service, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[blocks.Reader]:
     """Somebody with an organisation of their own on that instance, in a folder like a clone of this one."""
-    running, data = service
-    made = facts("orgs", "create", "Northwind", "--plan", "growth", "--data", str(data))
-    key = facts("keys", "create", "--org", made["slug"], "--mode", "test", "--data", str(data))["key"]
-    (tmp_path / ".data").symlink_to(data)
+    guide: Path = request.node.callspec.params["guide"]
+    made = service.people[guide.stem]
+    (tmp_path / ".data").symlink_to(service.data)
     command = tmp_path / "hiring"
     command.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -P -m app.cli "$@"\n')
     command.chmod(0o755)
     environ = ENVIRON | {
         "PATH": f"{Path(sys.executable).parent}:{ENVIRON['PATH']}",
-        "BASE_URL": running.facts["base_url"],
-        "API_KEY": key,
+        "BASE_URL": service.up.facts["base_url"],
+        "API_KEY": made["key"],
         "ORGANISATION": made["slug"],
         "PORT": str(free_port()),
     }
@@ -58,9 +77,10 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def test_the_journey_of_the_readme_can_be_pasted(reader: blocks.Reader, tmp_path: Path) -> None:
+@pytest.mark.parametrize("guide", [JOURNEY])
+def test_the_journey_of_the_readme_can_be_pasted(guide: Path, reader: blocks.Reader, tmp_path: Path) -> None:
     _, _, after = (ROOT / "README.md").read_text().partition("## The journey, with curl\n")
-    journey = tmp_path / "journey.md"
+    journey = tmp_path / guide
     journey.write_text(after.partition("\n## ")[0])
     reader.follow(journey)
     assert answers(str(reader.printed))[-1]["status"] == "pending"

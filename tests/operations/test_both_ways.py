@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import httpx
 from starlette.testclient import TestClient
@@ -106,6 +106,8 @@ def bodies(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Step
         yield media, send(media=media)
         yield f"{media}, unknown field", send(media=media, body={"no_such_field": "1"})
         yield f"{media}, nothing in it", send(media=media, body={})
+        large = {"Content-Type": media, "Content-Length": "9" * 12}
+        yield f"{media}, too large by its own word", send(content=b"x", headers=large)
     raw = {
         "cut off": (b'{"a": 1', JSON),
         "no object": (b"[]", JSON),
@@ -121,21 +123,18 @@ def bodies(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Step
     yield "compressed", send(headers={"Content-Encoding": "gzip"})
     if operation.scopes:
         nobody = dataclasses.replace(client, key=None)
-        yield (
-            "no key and no body",
-            ask(nobody, operation, row, ids, content=b"x", headers={"Content-Type": "x/y"}),
-        )
+        strange = {"Content-Type": "x/y"}
+        yield "no key and no body", ask(nobody, operation, row, ids, content=b"x", headers=strange)
 
 
 def keyed(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps:
     """A request that names itself: the first time, again, and for something else."""
     ids = row.state(tenant.live)
     person = {"email": api.address()}
+    key = {"Idempotency-Key": "order-66"}
     for name in ("first", "again"):
-        headers = {"Idempotency-Key": "order-66"}
-        yield name, ask(client, operation, row, person | ids, headers=headers)
-    other = {"title": "Of another request"}
-    yield "another", client.post("/assessments/create/", other, headers=headers)
+        yield name, ask(client, operation, row, person | ids, headers=key)
+    yield "another", client.post("/assessments/create/", {"title": "Of another request"}, headers=key)
     yield "no key that can be one", ask(client, operation, row, ids, headers={"Idempotency-Key": "x" * 256})
 
 
@@ -145,7 +144,7 @@ def cached(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Step
         yield given, ask(client, operation, row, {}, headers={"If-None-Match": given})
 
 
-def parts(operation: Documented) -> Iterator[object]:
+def parts(operation: Documented) -> Iterator[Callable[[Tenant, Api, Documented, Row], Steps]]:
     yield plain
     if "requestBody" in operation.definition:
         yield bodies
