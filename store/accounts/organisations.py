@@ -2,11 +2,9 @@
 
 import re
 import secrets
-from datetime import date
 from typing import Any
-from uuid import UUID
 
-from sqlalchemy import ForeignKey, bindparam, func, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
@@ -14,6 +12,7 @@ from rules.clock import month
 from store.database.base import ANYONE, Base, Identified, Updated
 from store.database.engine import Change, Means, Reading
 from store.database.prepared import Prepared
+from store.database.usage import USED
 
 
 class Organisation(Base, Identified, Updated):
@@ -28,16 +27,6 @@ class Organisation(Base, Identified, Updated):
 
 
 MOST = 2**31 - 1  # more than a counter holds
-
-
-class InviteUsage(Base):
-    """Live invitations of one organisation in one calendar month (UTC)."""
-
-    __tablename__ = "invite_usage"
-
-    organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
-    month: Mapped[date] = mapped_column(primary_key=True)
-    used: Mapped[int]
 
 
 def create(session: Session, *, name: str, plan: str) -> Organisation:
@@ -137,11 +126,6 @@ def _use(session: Change, caller: Caller, change: int) -> None:
         _CHANGE.run(session, caller, month=month(), change=change)
 
 
-_OF_THE_MONTH = select(InviteUsage.used).where(
-    InviteUsage.organisation_id == ANYONE.organisation_id, InviteUsage.month == bindparam("month")
-)
-# A column for statements that answer a read, whose `meta` then needs no statement of its own.
-USED = func.coalesce(_OF_THE_MONTH.scalar_subquery(), 0).label("invites_used")
 _USED = Prepared(select(USED))
 
 

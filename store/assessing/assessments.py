@@ -25,12 +25,12 @@ from rules.assessments import RESERVED_SLUGS
 from rules.caller import Caller
 from rules.errors import NotFound
 from rules.pages import Page
-from store.accounts.organisations import USED
 from store.assessing.cases import Case
 from store.database import pages, slugs
 from store.database.base import ANYONE, Base, Identified, Owned, Updated, visible
 from store.database.engine import Means
 from store.database.prepared import Prepared
+from store.database.usage import USED
 
 SIFTED = [
     "title",

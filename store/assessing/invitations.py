@@ -14,13 +14,13 @@ from rules.errors import NotFound
 from rules.invitations import MOVES
 from rules.pages import Page
 from store import events
-from store.accounts import organisations
 from store.assessing.assessments import Assessment
 from store.database import pages
 from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.engine import Means
 from store.database.ids import new_token
 from store.database.prepared import Prepared
+from store.database.usage import USED
 
 
 class Invitation(Base, Owned, Updated):
@@ -92,7 +92,7 @@ _READ = Prepared(
     .join(Assessment, Assessment.id == Invitation.assessment_id)
     .with_only_columns(
         *Invitation.__table__.columns,
-        organisations.USED,
+        USED,
         Assessment.slug.label("assessment.slug"),
         Assessment.title.label("assessment.title"),
     )

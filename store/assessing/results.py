@@ -15,6 +15,7 @@ from rules.errors import NotFound
 from rules.pages import Page
 from store import events, outbox
 from store.accounts import members
+from store.accounts.organisations import Organisation
 from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession, SessionCase, Violation, cases
@@ -108,8 +109,13 @@ def grade(
         found = grading.grade(case.content, answer, passed_tests.get(case.case_order))
         case.status, case.score = found.status, found.score(case.max_score)
     settle(session, sitting, asked, tell.outcome_event)
-    name, to_notify = members.to_notify(session, sitting)
-    outbox.add_all(session, "mail", [tell.notice(sitting, member, name) for member in to_notify])
+    organisation = session.get_one(Organisation, sitting.organisation_id)
+    if organisation.notify_on_candidate_completion or sitting.invitation.assessment.notify_on_completion:
+        notices = [
+            tell.notice(sitting, member, organisation.name)
+            for member in members.to_notify(session, organisation)
+        ]
+        outbox.add_all(session, "mail", notices)
 
 
 def settle(

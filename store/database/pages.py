@@ -17,9 +17,9 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from rules.caller import Caller
 from rules.errors import Invalid
 from rules.pages import Page
-from store.accounts.organisations import USED
 from store.database.engine import Means
 from store.database.prepared import Prepared
+from store.database.usage import USED
 
 Row = TypeVar("Row")
 Column = InstrumentedAttribute[Any]
