@@ -12,6 +12,7 @@ from rules.errors import CaseNotFound, Invalid
 from rules.pages import Page
 from schemas import assessments as schemas
 from schemas import results as result_schemas
+from store import events
 from store.accounts import organisations
 from store.assessing import assessments, cases, results
 from store.assessing.assessments import Assessment, AssessmentCase
@@ -53,12 +54,12 @@ def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -
     organisations.lock(session, caller)
     assessment = assessments.get(session, caller, slug, for_update=True)
     settings, wanted = _apart(body)
-    if "status" in body:
-        status = rules.move(assessment.status, body["status"])
-        if assessment.status == "archived" and status != "archived":
+    move = rules.move(assessment.status, settings.pop("status", assessment.status))
+    if move:
+        if assessment.status == "archived":
             _check_room(session, caller)
-    for name, value in settings.items():
-        setattr(assessment, name, value)
+        events.apply(session, assessment, move)
+    assessment.change(settings)
     if wanted is not None:
         _replace(session, caller, assessment, wanted)
     session.flush()

@@ -42,8 +42,7 @@ def update_case(session: Session, caller: Caller, id: UUID, body: Body) -> Body:
     case, body = cases.get(session, caller, id, for_update=True), _plain(body)
     content = {name: getattr(case, name) for name in rules.CHECKED}
     rules.check({**content, **body})
-    for name, value in body.items():
-        setattr(case, name, value)
+    case.change(body)
     session.flush()
     return schemas.detail(case)
 

@@ -119,8 +119,8 @@ def review_result(session: Session, caller: Caller, token: str, body: Body) -> B
     result_rules.check_reviewable(invitation.status)
     sitting, asked, violations = results.get(session, invitation, for_update=True)
     for case, review in result_rules.match(asked, body["cases"]):
-        case.score, case.comment = grading.cents(review["score"]), review["comment"]
-        case.status = grading.status_of(case.score, case.max_score)
+        score, case.comment = grading.cents(review["score"]), review["comment"]
+        case.grade(grading.status_of(score, case.max_score), score)
     results.settle(session, sitting, asked, session_schemas.outcome_event)
     return result_schemas.detail(sitting, asked, violations)
 

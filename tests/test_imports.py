@@ -51,7 +51,9 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_an_import_counts_wherever_it_stands() -> None:
-    tree = ast.parse('"""Of rules.clock."""\ndef f():\n    import rules.errors\n    run("-m", "gateways.cv.child")')
+    tree = ast.parse(
+        '"""Of rules.clock."""\ndef f():\n    import rules.errors\n    run("-m", "gateways.cv.child")'
+    )
     assert set(named(tree)) == {"rules.errors", "gateways.cv.child"}
     assert "gateways.cv.child" in needs("gateways.cv.orders")["gateways.cv.orders"]
     assert module("rules.errors.Invalid") == "rules.errors"

@@ -134,9 +134,7 @@ def load_catalogue(session: Session, entries: Iterable[Mapping[str, Any]]) -> No
     for entry in entries:
         id = uuid5(CATALOGUE, str(entry["slug"]))
         case = known.pop(id, None) or Case(id=id)
-        for name, value in entry.items():
-            if name not in ("slug", "solution") and getattr(case, name) != value:
-                setattr(case, name, value)
+        case.change({name: value for name, value in entry.items() if name not in ("slug", "solution")})
         session.add(case)
     for case in known.values():
         case.deleted_at = case.deleted_at or now()

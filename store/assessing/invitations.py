@@ -1,6 +1,5 @@
 """Invitations: one per assessment and email."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -168,30 +167,27 @@ def next_due(session: Session) -> datetime | None:
     return session.scalar(select(func.min(Invitation.expires_at)).where(Invitation.status == "pending"))
 
 
-_EXPIRE = Prepared(
+_DUE = Prepared(
     text("""
     WITH oldest AS (
-        SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :moment
+        SELECT * FROM invitations WHERE status = 'pending' AND expires_at <= :moment
         ORDER BY expires_at LIMIT :rows FOR UPDATE SKIP LOCKED
     ), newest AS (  -- what has just become due does not wait for a backlog
-        SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :moment
+        SELECT * FROM invitations WHERE status = 'pending' AND expires_at <= :moment
         ORDER BY expires_at DESC LIMIT :rows / 10 FOR UPDATE SKIP LOCKED
     )
-    UPDATE invitations SET status = :status, updated_at = :moment
-    FROM assessments
-    WHERE invitations.id IN (SELECT id FROM oldest UNION SELECT id FROM newest)
-      AND assessments.id = invitations.assessment_id
-    RETURNING invitations.*, assessments.slug AS "assessment.slug", assessments.title AS "assessment.title"
+    SELECT due.*, assessments.slug AS "assessment.slug", assessments.title AS "assessment.title"
+    FROM (SELECT * FROM oldest UNION ALL SELECT * FROM newest WHERE id NOT IN (SELECT id FROM oldest)) AS due
+    JOIN assessments ON assessments.id = due.assessment_id
+    ORDER BY due.expires_at, due.id
     """)
 )
 
 
-def expire_due(session: Session, limit: int, show: Callable[[Any], dict[str, Any]]) -> int:
+def expire_due(session: Session, limit: int, show: events.Shape) -> int:
     """Expire what nobody started in time, with their events; return how many there were."""
-    move = MOVES["expire"]
-    due = _EXPIRE.all(session, moment=now(), rows=limit, status=move.target)
-    for invitation in sorted(due, key=lambda one: (one.expires_at, one.id)):
-        events.record(session, str(move.event), invitation, show(invitation))
+    due = _DUE.all(session, moment=now(), rows=limit)
+    events.apply_all(session, Invitation, due, MOVES["expire"], show)
     return len(due)
 
 

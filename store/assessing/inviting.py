@@ -1,6 +1,6 @@
 """How an invitation is made: once for each candidate, and never more than the month has."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, select, text
@@ -95,7 +95,7 @@ def invite(
     caller: Caller,
     assessment: Any,
     candidate: Mapping[str, Any],
-    show: Callable[[Any], dict[str, Any]],
+    show: events.Shape,
 ) -> tuple[Any, bool]:
     """Invite a candidate once, with its event; return the invitation and whether it is new, or refuse."""
     check_active(assessment.status)

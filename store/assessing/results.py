@@ -1,6 +1,6 @@
 """Results: sessions as their organisation sees them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -107,7 +107,7 @@ def grade(
     for case in asked:
         answer = case.answer[0] if case.answer else None
         found = grading.grade(case.content, answer, passed_tests.get(case.case_order))
-        case.status, case.score = found.status, found.score(case.max_score)
+        case.grade(found.status, found.score(case.max_score))
     settle(session, sitting, asked, tell.outcome_event)
     organisation = session.get_one(Organisation, sitting.organisation_id)
     if organisation.notify_on_candidate_completion or sitting.invitation.assessment.notify_on_completion:
@@ -122,7 +122,7 @@ def settle(
     session: Session,
     sitting: CandidateSession,
     asked: Sequence[SessionCase],
-    show: Callable[[Any], dict[str, Any]],
+    show: events.Shape,
 ) -> None:
     """Add up a session; the first time that nothing waits for review, its outcome is final and told."""
     result = grading.total(asked, sitting.passing_score)

@@ -1,5 +1,6 @@
 """What all tables share, and the one door to their rows."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -33,6 +34,12 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSONB(),
         list[Any]: JSONB(),
     }
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change columns by their names; a status is none of them, for it moves (store.events)."""
+        assert "status" not in values
+        for name, value in values.items():
+            setattr(self, name, value)
 
 
 class Identified:

@@ -138,8 +138,7 @@ def change(session: Session, endpoint: WebhookEndpoint, changes: dict[str, Any])
         endpoint.is_active = False
     try:
         with session.begin_nested():
-            for name, value in changes.items():
-                setattr(endpoint, name, value)
+            endpoint.change(changes)
             session.flush()
     except IntegrityError:
         raise DuplicateKey("An endpoint with this URL and these events exists already.") from None

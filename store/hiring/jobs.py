@@ -1,6 +1,6 @@
 """Jobs, and what the schedule does with them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
@@ -25,7 +25,6 @@ from rules import jobs as rules
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
-from rules.moves import Move
 from rules.pages import Page
 from store import events
 from store.assessing.assessments import Assessment
@@ -197,9 +196,9 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Job
     return job
 
 
-def publish(session: Session, caller: Caller, job: Job, show: Callable[[Any], dict[str, Any]]) -> None:
+def publish(session: Session, caller: Caller, job: Job, show: events.Shape) -> None:
     """Open a draft, or refuse. The organisation row must be locked, then the job's."""
-    way = rules.publish(
+    move = rules.publish(
         job.status,
         expires_at=job.expires_at,
         assessment_status=job.assessment.status if job.assessment else None,
@@ -207,16 +206,7 @@ def publish(session: Session, caller: Caller, job: Job, show: Callable[[Any], di
         open_jobs=count_open(session, caller),
         now=now(),
     )
-    move(session, job, way, show)
-
-
-def move(session: Session, job: Job, move: Move, show: Callable[[Any], dict[str, Any]]) -> None:
-    """Make a move: the status, its moment, its event."""
-    job.status = move.target
-    if move.stamp:
-        setattr(job, move.stamp, now())
-    session.flush()
-    events.record(session, str(move.event), job, show(job))
+    events.apply(session, job, move, show)
 
 
 def next_publication(session: Session) -> datetime | None:
