@@ -42,16 +42,11 @@ SAVED = {
 }
 
 
-def list_applications(
-    reading: Reading, caller: Caller, job_id: UUID | None, job_slug: str | None, **query: Any
-) -> Page:
+def list_applications(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List applications, the highest score first unless told otherwise."""
     if query["team_id"] is not None:
         plans.require(caller.plan_name, "team_filters")
-    if job_slug is not None:
-        found = jobs.find_id(reading, caller, job_slug)
-        job_id = found if job_id in (None, found) else jobs.NIL
-    return application_lists.page(reading, caller, job_id=job_id, **query).map(schemas.item)
+    return application_lists.LIST.page(reading, caller, **query).map(schemas.item)
 
 
 def get_application(session: Session, caller: Caller, application_id: UUID) -> Body:

@@ -16,7 +16,8 @@ Body = dict[str, Any]
 
 def list_fields(session: Session, caller: Caller, key: str, **query: Any) -> Page:
     """List a job's questions in their order."""
-    return fields.page(session, jobs.get(session, caller, key), **query).map(schemas.question)
+    query["job_id"] = jobs.get(session, caller, key).id
+    return fields.LIST.page(session, caller, **query).map(schemas.question)
 
 
 def create_field(session: Session, caller: Caller, key: str, body: Body) -> Body:

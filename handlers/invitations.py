@@ -28,14 +28,13 @@ Body = dict[str, Any]
 
 def list_assessment_invitations(reading: Reading, caller: Caller, slug: str, **query: Any) -> Page:
     """List an assessment's invitations, newest first."""
-    assessment = assessments.read(reading, caller, slug)
-    return invitations.page(reading, caller, assessment_id=assessment.id, **query).map(schemas.detail)
+    query["assessment_id"] = assessments.read(reading, caller, slug).id
+    return invitations.OF_ASSESSMENT.page(reading, caller, **query).map(schemas.detail)
 
 
-def list_invitations(reading: Reading, caller: Caller, assessment: str | None, **query: Any) -> Page:
+def list_invitations(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List invitations to all assessments, newest first."""
-    assessment_id = None if assessment is None else assessments.find_id(reading, caller, assessment)
-    return invitations.page(reading, caller, assessment_id=assessment_id, **query).map(schemas.detail)
+    return invitations.LIST.page(reading, caller, **query).map(schemas.detail)
 
 
 def get_invitation(reading: Reading, caller: Caller, token: str) -> Body:

@@ -26,7 +26,7 @@ def list_jobs(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List jobs, newest first."""
     if query["team_id"] is not None:
         plans.require(caller.plan_name, "team_filters")
-    return jobs.page(reading, caller, **query).map(schemas.item)
+    return jobs.LIST.page(reading, caller, **query).map(schemas.item)
 
 
 def get_job(session: Session, caller: Caller, key: str) -> Body:

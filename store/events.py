@@ -10,13 +10,11 @@ from uuid import UUID
 from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, Uuid, bindparam, func, text, update
 from sqlalchemy.orm import Mapped, mapped_column
 
-from rules.caller import Caller
 from rules.clock import now
 from rules.moves import Move
-from rules.pages import Page
-from store.database import pages
+from store.database import listing
 from store.database.base import ANYONE, Base, Owned, visible
-from store.database.engine import Change, Means
+from store.database.engine import Change
 from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
 
@@ -146,21 +144,14 @@ def write(session: Change) -> None:
         _RING.run(session)
 
 
-_LIST = pages.Listing(
+LIST = listing.Listing(
     visible(ANYONE, Event).with_only_columns(
         Event.id, Event.created_at, Event.livemode, Event.sequence, Event.type, Event.data
     ),
-    Event.sequence,
-    filters={
-        "type": Event.type == bindparam("type"),
-        "after": Event.sequence > bindparam("after"),
-        "since": Event.created_at >= bindparam("since"),
+    {"sequence": (Event.sequence,)},
+    {
+        "type": listing.equals(Event.type, skewed=True),
+        "after": listing.Filter(Event.sequence > bindparam("after")),
+        "since": listing.Filter(Event.created_at >= bindparam("since"), skewed=True),
     },
-    skewed={"type", "since"},
-    descending=False,
 )
-
-
-def page(means: Means, caller: Caller, *, cursor: str | None, page_size: int, **filters: Any) -> Page:
-    """Read one page of the caller's events in their order."""
-    return _LIST.page(means, caller, cursor=cursor, page_size=page_size, **filters)

@@ -11,10 +11,10 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from rules.invitations import MOVES
-from rules.pages import Page
 from store import events
+from store.assessing import assessments
 from store.assessing.assessments import Assessment
-from store.database import pages
+from store.database import listing
 from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.engine import Means
 from store.database.ids import new_token
@@ -97,25 +97,35 @@ _READ = Prepared(
     )
     .where(Invitation.token == bindparam("token"))
 )
-_LIST = pages.Listing(
-    visible(ANYONE, Invitation),
-    Invitation.id,
-    beside={
-        "assessment": (
-            lambda page: Assessment.id == page.c.assessment_id,
-            (Assessment.slug, Assessment.title),
-        )
-    },
-    filters={
-        "assessment_id": Invitation.assessment_id == bindparam("assessment_id"),
-        "status": Invitation.status == bindparam("status"),
-        "email": Invitation.email_key == bindparam("email"),
-        "external_id": Invitation.external_id == bindparam("external_id"),
+_ROWS = visible(ANYONE, Invitation)
+_BESIDE: dict[str, listing.Beside] = {
+    "assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug, Assessment.title))
+}
+_FILTERS = {"status": listing.equals(Invitation.status), "updated_after": listing.updated_after(Invitation)}
+LIST = listing.Listing(
+    _ROWS,
+    {"-id": (Invitation.id,)},
+    {
+        **_FILTERS,
+        "assessment": listing.Filter(
+            Invitation.assessment_id == bindparam("assessment"), find=assessments.find_id
+        ),
+        "email": listing.address(Invitation.email_key),
+        "external_id": listing.equals(Invitation.external_id),
         # The second half only tells PostgreSQL that its index, which holds no row without tags, will do.
-        "tag": and_(Invitation.tags.contains(bindparam("tag")), Invitation.tags != text("'{}'")),
-        "updated_after": Invitation.updated_at > bindparam("updated_after"),
+        "tag": listing.Filter(
+            and_(Invitation.tags.contains(bindparam("tag")), Invitation.tags != text("'{}'")),
+            read=lambda tag: [tag],
+            skewed=True,
+        ),
     },
-    skewed={"tag", "updated_after"},
+    _BESIDE,
+)
+OF_ASSESSMENT = listing.Listing(
+    _ROWS.where(Invitation.assessment_id == bindparam("assessment_id")),
+    {"-id": (Invitation.id,)},
+    _FILTERS,
+    _BESIDE,
 )
 
 
@@ -125,34 +135,6 @@ def read(means: Means, caller: Caller, token: str) -> Any:
     if row is None:
         raise NotFound("There is no such invitation.")
     return row
-
-
-def page(
-    means: Means,
-    caller: Caller,
-    *,
-    assessment_id: UUID | None = None,
-    status: str | None = None,
-    email: str | None = None,
-    external_id: str | None = None,
-    tag: str | None = None,
-    updated_after: datetime | None = None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Read one page with their assessments' slugs and titles, newest first."""
-    return _LIST.page(
-        means,
-        caller,
-        assessment_id=assessment_id,
-        status=status,
-        email=None if email is None else email.strip().casefold(),
-        external_id=external_id,
-        tag=None if tag is None else [tag],
-        updated_after=updated_after,
-        cursor=cursor,
-        page_size=page_size,
-    )
 
 
 def remove(session: Session, invitation: Invitation) -> None:

@@ -70,17 +70,17 @@ class Owned(Identified):
 Row = TypeVar("Row", bound=Owned)
 
 
-class _Anyone:
+class Anyone:
     """The caller of a statement that is prepared before there is one (store.database.prepared)."""
 
     organisation_id = bindparam("organisation_id", type_=Uuid())
     livemode = bindparam("livemode", type_=Boolean())
 
 
-ANYONE = _Anyone()
+ANYONE = Anyone()
 
 
-def visible(caller: Caller | _Anyone, model: type[Row]) -> Select[Row]:
+def visible(caller: Caller | Anyone, model: type[Row]) -> Select[Row]:
     """Select the rows this caller may see: its organisation's, in its mode."""
     return select(model).where(
         model.organisation_id == caller.organisation_id, model.livemode == caller.livemode

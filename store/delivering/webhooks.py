@@ -15,10 +15,9 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import DuplicateKey, NotFound, NotVerified
 from rules.events import ALL
-from rules.pages import Page
 from store import outbox
-from store.database import pages, secrets
-from store.database.base import Base, Owned, Updated, visible
+from store.database import listing, secrets
+from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.ids import new_id
 
 
@@ -76,14 +75,11 @@ class Delivery(Base, Owned):
     last_error: Mapped[str | None]
 
 
-def listing(
-    session: Session, caller: Caller, *, updated_after: datetime | None, cursor: str | None, page_size: int
-) -> Page:
-    """Load one page of the caller's endpoints, newest first."""
-    statement = visible(caller, WebhookEndpoint)
-    if updated_after is not None:
-        statement = statement.where(WebhookEndpoint.updated_at > pages.past(updated_after))
-    return pages.page(session, statement, WebhookEndpoint.id, cursor=cursor, page_size=page_size)
+LIST = listing.Listing(
+    visible(ANYONE, WebhookEndpoint),
+    {"-id": (WebhookEndpoint.id,)},
+    {"updated_after": listing.updated_after(WebhookEndpoint)},
+)
 
 
 def get(session: Session, caller: Caller, id: UUID, *, lock: bool = False) -> WebhookEndpoint:

@@ -12,7 +12,6 @@ from sqlalchemy import (
     Index,
     Numeric,
     Select,
-    Text,
     UniqueConstraint,
     bindparam,
     func,
@@ -25,12 +24,11 @@ from rules import jobs as rules
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
-from rules.pages import Page
 from store import events
 from store.assessing.assessments import Assessment
-from store.database import pages, slugs
+from store.database import listing, slugs
 from store.database.base import ANYONE, Base, Owned, Updated, visible
-from store.database.engine import Reading
+from store.database.engine import Means
 from store.database.prepared import Prepared
 
 SIFTED = [
@@ -120,57 +118,31 @@ _FIND = Prepared(
     .limit(1)
     .with_only_columns(Job.id)
 )
-_LIST = pages.Listing(
+LIST = listing.Listing(
     # Lists show no description, which may be long.
     visible(ANYONE, Job).with_only_columns(
         *(column for column in Job.__table__.columns if column.name != "description_html")
     ),
-    Job.id,
-    beside={"assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,))},
-    filters={
-        "search": func.lower(Job.title).like(func.lower(bindparam("search", type_=Text())), escape="/"),
-        "status": Job.status == bindparam("status"),
-        "team_id": Job.team_id == bindparam("team_id"),
-        "no_team": Job.team_id.is_(None),
-        "updated_after": Job.updated_at > bindparam("updated_after"),
+    {"-id": (Job.id,)},
+    {
+        "search": listing.search(Job.title),
+        "status": listing.equals(Job.status, instead={"all": None}),
+        "team_id": listing.equals(
+            Job.team_id, read=UUID, instead={"null": Job.team_id.is_(None)}, skewed=True
+        ),
+        "updated_after": listing.updated_after(Job),
     },
-    skewed={"search", "team_id", "updated_after"},
-    sifting={"search"},
+    beside={"assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,))},
 )
 
 
-def find_id(means: Session | Reading, caller: Caller, key: str) -> UUID:
+def find_id(means: Means, caller: Caller, key: str) -> UUID:
     """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
     id = None
     with suppress(ValueError):
         id = UUID(key)
     row = _FIND.first(means, caller, key=key, id=id)
     return row.id if row else NIL
-
-
-def page(
-    means: Session | Reading,
-    caller: Caller,
-    *,
-    search: str | None = None,
-    status: str = "all",
-    team_id: str | None = None,
-    updated_after: datetime | None = None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Read one page with their assessments' slugs, newest first."""
-    return _LIST.page(
-        means,
-        caller,
-        search=pages.containing(search) if search else None,
-        status=None if status == "all" else status,
-        team_id=None if team_id in (None, "null") else UUID(team_id),
-        no_team=True if team_id == "null" else None,
-        updated_after=updated_after,
-        cursor=cursor,
-        page_size=page_size,
-    )
 
 
 def count_open(session: Session, caller: Caller) -> int:
