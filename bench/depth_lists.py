@@ -58,8 +58,8 @@ def every(rows: int) -> list[List]:
     """Describe every list; values that keep most rows stand beside such that keep a few or none."""
     return [
         List("invitations", invitations.LIST.page, invitation_schemas.detail, (
-            ("assessment", "assessment", made_id("assessments", 1)),
-            ("small assessment", "assessment", made_id("assessments", 78)),
+            ("assessment", "assessment", str(made_id("assessments", 1))),
+            ("small assessment", "assessment", str(made_id("assessments", 78))),
             ("status", "status", "completed"),
             ("email", "email", f"c{rows // 2}@example.com"),
             ("external id", "external_id", f"reference-{rows // 2}"),

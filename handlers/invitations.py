@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from rules import grading
+from rules import decimals, grading
 from rules import invitations as rules
 from rules import results as result_rules
 from rules.caller import Caller
@@ -118,7 +118,7 @@ def review_result(session: Session, caller: Caller, token: str, body: Body) -> B
     result_rules.check_reviewable(invitation.status)
     sitting, asked, violations = results.get(session, invitation, for_update=True)
     for case, review in result_rules.match(asked, body["cases"]):
-        score, case.comment = grading.cents(review["score"]), review["comment"]
+        score, case.comment = decimals.cents(review["score"]), review["comment"]
         case.grade(grading.status_of(score, case.max_score), score)
     results.settle(session, sitting, asked, session_schemas.outcome_event)
     return result_schemas.detail(sitting, asked, violations)

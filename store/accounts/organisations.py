@@ -1,12 +1,11 @@
 """Organisations and what they have used of their month."""
 
-import re
-import secrets
 from typing import Any
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from rules import slugs, tokens
 from rules.caller import Caller
 from rules.clock import month
 from store.database.base import ANYONE, Base, Identified, Updated
@@ -31,9 +30,9 @@ MOST = 2**31 - 1  # more than a counter holds
 
 def create(session: Session, *, name: str, plan: str) -> Organisation:
     """Make an organisation with a slug of its own."""
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "organisation"
+    slug = slugs.plain(name) or "organisation"
     if session.scalar(select(Organisation.id).where(Organisation.slug == slug)):
-        slug = f"{slug}-{secrets.token_hex(3)}"
+        slug = f"{slug}-{tokens.mark()}"
     organisation = Organisation(name=name, slug=slug, plan=plan)
     session.add(organisation)
     session.flush()

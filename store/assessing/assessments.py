@@ -23,8 +23,8 @@ from rules.assessments import RESERVED_SLUGS
 from rules.caller import Caller
 from rules.errors import NotFound
 from store.assessing.cases import SOURCE, Case
-from store.database import listing, slugs
-from store.database.base import ANYONE, Base, Identified, Owned, Updated, visible
+from store.database import listing
+from store.database.base import ANYONE, Base, Identified, Owned, Updated, free_slug, visible
 from store.database.engine import Means
 from store.database.prepared import Prepared
 from store.database.usage import USED
@@ -200,7 +200,7 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Ass
     assessment = Assessment(
         organisation_id=caller.organisation_id,
         livemode=caller.livemode,
-        slug=slugs.free(
+        slug=free_slug(
             session,
             caller,
             Assessment,

@@ -11,13 +11,13 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from rules.invitations import MOVES
+from rules.tokens import new_token
 from store import events
 from store.assessing import assessments
 from store.assessing.assessments import Assessment
 from store.database import listing
 from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.engine import Means
-from store.database.ids import new_token
 from store.database.prepared import Prepared
 from store.database.usage import USED
 

@@ -9,13 +9,14 @@ from sqlalchemy.orm import Session
 from rules.caller import Caller
 from rules.clock import month, now
 from rules.invitations import check_active, check_quota
+from rules.tokens import new_token
 from store import events
 from store.accounts import organisations
 from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
 from store.database.base import ANYONE, visible
 from store.database.engine import Change
-from store.database.ids import new_id, new_token
+from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
 
 _EXISTING = Prepared(

@@ -1,14 +1,15 @@
 """What all tables share, and the one door to their rows."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Boolean, DateTime, ForeignKey, MetaData, Select, Text, Uuid, bindparam, select
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, declared_attr, mapped_column
 
+from rules import slugs
 from rules.caller import Caller
 from rules.clock import now
 from store.database.ids import new_id
@@ -78,6 +79,16 @@ class Anyone:
 
 
 ANYONE = Anyone()
+
+
+def free_slug(
+    session: Session, caller: Caller, model: Any, title: str, *, otherwise: str, reserved: Collection[str]
+) -> str:
+    """Return a slug that no row of the caller's has. The organisation row must be locked."""
+    base = slugs.base(title, otherwise)
+    like = (model.slug == base) | model.slug.like(f"{base}-%")
+    mine = (model.organisation_id == caller.organisation_id) & (model.livemode == caller.livemode)
+    return slugs.free(base, {*session.scalars(select(model.slug).where(mine, like)), *reserved})
 
 
 def visible(caller: Caller | Anyone, model: type[Row]) -> Select[Row]:

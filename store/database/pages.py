@@ -13,6 +13,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy.orm import InstrumentedAttribute
 
+from rules import decimals
 from rules.errors import Invalid
 from rules.pages import Page
 
@@ -27,8 +28,8 @@ def _integer(value: Any) -> int:
 
 
 def _decimal(value: Any) -> Decimal:
-    number = Decimal(str(value))
-    if not number.is_finite() or abs(number.adjusted()) > 30:
+    number = decimals.read(value)
+    if number is None or abs(number.adjusted()) > 30:
         raise ValueError(value)
     return number
 

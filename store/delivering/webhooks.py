@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from rules import signatures
+from rules import tokens
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import DuplicateKey, NotFound, NotVerified
@@ -98,7 +98,7 @@ def create(
 
     Refuses an address that is registered for the same events already, however many ask at once.
     """
-    secret = signatures.new_secret()
+    secret = tokens.new_secret()
     made = session.scalar(
         insert(WebhookEndpoint)
         .values(
@@ -175,7 +175,7 @@ def activate(session: Session, endpoint: WebhookEndpoint) -> None:
 
 def rotate(session: Session, endpoint: WebhookEndpoint, *, overlap: timedelta) -> str:
     """Give a locked endpoint a new secret; the old one signs too until the overlap is over."""
-    secret = signatures.new_secret()
+    secret = tokens.new_secret()
     endpoint.previous_secret = endpoint.secret if overlap else None
     endpoint.previous_secret_until = now() + overlap if overlap else None
     endpoint.secret = secrets.encrypt(secret)

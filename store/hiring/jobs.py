@@ -26,8 +26,8 @@ from rules.clock import now
 from rules.errors import NotFound
 from store import events
 from store.assessing.assessments import Assessment
-from store.database import listing, slugs
-from store.database.base import ANYONE, Base, Owned, Updated, visible
+from store.database import listing
+from store.database.base import ANYONE, Base, Owned, Updated, free_slug, visible
 from store.database.engine import Means
 from store.database.prepared import Prepared
 
@@ -158,7 +158,7 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Job
     job = Job(
         organisation_id=caller.organisation_id,
         livemode=caller.livemode,
-        slug=slugs.free(
+        slug=free_slug(
             session, caller, Job, settings["title"], otherwise="job", reserved=rules.RESERVED_SLUGS
         ),
         **settings,
