@@ -24,7 +24,7 @@ from store.delivering import webhooks
 
 EVENTS, QUICK_EVENTS = 20_000, 4_000
 STEADY, STEADY_SECONDS = 100, 20  # events a second, one commit each
-WORK = "from app import processes, settings; processes.work(settings.read())"
+WORK = "from app.instance import processes, settings; processes.work(settings.read())"
 DATA = {
     "session_id": "0190b6f1-7d3c-7a1e-9a51-0a6c1f6f0a01",
     "assessment_title": "Backend engineer",

@@ -57,9 +57,9 @@ SEARCHES: tuple[Filter, ...] = (
 def every(rows: int) -> list[List]:
     """Describe every list; values that keep most rows stand beside such that keep a few or none."""
     return [
-        List("invitations", invitations.page, invitation_schemas.detail, (
-            ("assessment", "assessment_id", made_id("assessments", 1)),
-            ("small assessment", "assessment_id", made_id("assessments", 78)),
+        List("invitations", invitations.LIST.page, invitation_schemas.detail, (
+            ("assessment", "assessment", str(made_id("assessments", 1))),
+            ("small assessment", "assessment", str(made_id("assessments", 78))),
             ("status", "status", "completed"),
             ("email", "email", f"c{rows // 2}@example.com"),
             ("external id", "external_id", f"reference-{rows // 2}"),
@@ -67,7 +67,7 @@ def every(rows: int) -> list[List]:
             ("rare tag", "tag", "tag-8"),
             *_changed(rows),
         )),
-        List("applications", lists.page, application_schemas.item, (
+        List("applications", lists.LIST.page, application_schemas.item, (
             ("job", "job_id", made_id("jobs", 1)),
             ("small job", "job_id", made_id("jobs", 78)),
             ("status", "status", "submitted"),
@@ -76,10 +76,10 @@ def every(rows: int) -> list[List]:
             *SQUADS,
             *_changed(rows),
         ), ("-l3_score", "-submitted_at", "submitted_at")),
-        List("jobs", jobs.page, job_schemas.item, (
+        List("jobs", jobs.LIST.page, job_schemas.item, (
             ("status", "status", "open"), *SQUADS, *SEARCHES, *_changed(rows // 10),
         )),
-        List("assessments", assessments.page, assessment_schemas.item, (
+        List("assessments", assessments.LIST.page, assessment_schemas.item, (
             ("status", "status", "active"), *SQUADS, *SEARCHES, *_changed(rows // 10),
         )),
     ]  # fmt: skip

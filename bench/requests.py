@@ -29,6 +29,7 @@ from store import events
 from store.accounts import keys, limits, organisations
 from store.accounts.organisations import Organisation
 from store.assessing import assessments, invitations, inviting
+from store.database import listing
 from store.database.prepared import Prepared
 
 PEERS = Path(__file__).parent / "peers"
@@ -138,7 +139,7 @@ def text(prepared: Prepared) -> str:
 SQL = {
     "key": "SELECT api_keys.* FROM api_keys WHERE hash = %(hash)s",
     "assessment": text(assessments._READ),
-    "invitations": text(invitations._LIST._prepare((), False, True)),
+    "invitations": text(invitations.LIST.prepare(listing.Form("-id"))),
     "existing": text(inviting._EXISTING),
     "invite": text(inviting._TAKE_AND_CREATE),
     "event": text(events._WRITE),

@@ -19,7 +19,7 @@ from store.accounts import organisations
 from store.assessing import assessments
 
 DUE, QUICK_DUE = 100_000, 20_000
-SCHEDULE = "from app import processes, settings; processes.schedule(settings.read())"
+SCHEDULE = "from app.instance import processes, settings; processes.schedule(settings.read())"
 
 
 def measure(quick: bool) -> list[Figure]:

@@ -1,9 +1,10 @@
 """Where files are kept: a folder, or an S3-compatible store. The rest of the service knows keys and bytes alone."""
 
-import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
+
+from rules import tokens
 
 
 class Store(Protocol):
@@ -29,7 +30,7 @@ class Folder:
         """Write beside the file and move into its place, so that nobody ever reads half of it."""
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        half = path.with_name(f".{path.name}.{tokens.mark()}")
         half.touch(mode=0o600)
         half.write_bytes(content)
         half.replace(path)

@@ -3,8 +3,9 @@
 import time
 from typing import Any
 
-from gateways import briefs, cv, files
-from gateways.cv.reading import SECONDS
+from gateways import briefs, files
+from gateways.cv import reading
+from gateways.cv.orders import SECONDS
 from rules import screening
 from rules.steps import NO_BRIEF, Outcome, Task
 
@@ -34,7 +35,9 @@ def _parse(task: Task, seconds: float) -> dict[str, Any]:
     profile, error = None, ""
     if task.cv is not None:
         content = files.get(task.cv)
-        parsed = cv.parse(content, seconds=max(1.0, min(SECONDS, seconds))) if content is not None else None
+        parsed = (
+            reading.parse(content, seconds=max(1.0, min(SECONDS, seconds))) if content is not None else None
+        )
         profile = _sound(parsed.profile) if parsed else None
         error = (parsed.error or "") if parsed else GONE
     return {"profile": profile, "parse_error": error}

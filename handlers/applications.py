@@ -8,7 +8,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from gateways import cv, files
+from gateways import files
+from gateways.cv import kinds
 from rules import applications as rules
 from rules import knockouts as knockout_rules
 from rules import plans
@@ -41,16 +42,11 @@ SAVED = {
 }
 
 
-def list_applications(
-    reading: Reading, caller: Caller, job_id: UUID | None, job_slug: str | None, **query: Any
-) -> Page:
+def list_applications(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List applications, the highest score first unless told otherwise."""
     if query["team_id"] is not None:
         plans.require(caller.plan_name, "team_filters")
-    if job_slug is not None:
-        found = jobs.find_id(reading, caller, job_slug)
-        job_id = found if job_id in (None, found) else jobs.NIL
-    return application_lists.page(reading, caller, job_id=job_id, **query).map(schemas.item)
+    return application_lists.LIST.page(reading, caller, **query).map(schemas.item)
 
 
 def get_application(session: Session, caller: Caller, application_id: UUID) -> Body:
@@ -225,19 +221,19 @@ def _is_blank(file: Any) -> bool:
 
 def _fault(file: Any) -> str | None:
     """Say what is wrong with a file, by its content."""
-    return None if cv.sniff(file.content) else cv.why_not(file.content)
+    return None if kinds.sniff(file.content) else kinds.why_not(file.content)
 
 
 def _keep(caller: Caller, kind: str, file: Any) -> Body:
     """Keep a file; return what is to be known of it."""
-    sniffed = cv.sniff(file.content)
+    sniffed = kinds.sniff(file.content)
     assert sniffed is not None  # its faults were looked at
     key = f"attachments/{caller.organisation_id}/{new_id()}"
     files.put(key, file.content)
     return {
         "kind": kind,
         "filename": rules.file_name(file.filename, f"{kind}.{sniffed}"),
-        "content_type": cv.MEDIA_TYPES[sniffed],
+        "content_type": kinds.MEDIA_TYPES[sniffed],
         "size_bytes": len(file.content),
         "key": key,
     }

@@ -12,6 +12,7 @@ from rules.errors import CaseNotFound, Invalid
 from rules.pages import Page
 from schemas import assessments as schemas
 from schemas import results as result_schemas
+from store import events
 from store.accounts import organisations
 from store.assessing import assessments, cases, results
 from store.assessing.assessments import Assessment, AssessmentCase
@@ -25,7 +26,7 @@ def list_assessments(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List assessments, newest first."""
     if query["team_id"] is not None or query["team_slug"] is not None:
         plans.require(caller.plan_name, "team_filters")
-    return assessments.page(reading, caller, **query).map(schemas.item)
+    return assessments.LIST.page(reading, caller, **query).map(schemas.item)
 
 
 def get_assessment(reading: Reading, caller: Caller, slug: str) -> Body:
@@ -53,12 +54,12 @@ def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -
     organisations.lock(session, caller)
     assessment = assessments.get(session, caller, slug, for_update=True)
     settings, wanted = _apart(body)
-    if "status" in body:
-        status = rules.move(assessment.status, body["status"])
-        if assessment.status == "archived" and status != "archived":
+    move = rules.move(assessment.status, settings.pop("status", assessment.status))
+    if move:
+        if assessment.status == "archived":
             _check_room(session, caller)
-    for name, value in settings.items():
-        setattr(assessment, name, value)
+        events.apply(session, assessment, move)
+    assessment.change(settings)
     if wanted is not None:
         _replace(session, caller, assessment, wanted)
     session.flush()
@@ -88,10 +89,10 @@ def duplicate_assessment(session: Session, caller: Caller, slug: str, body: Body
     return schemas.detail(copy)
 
 
-def list_assessment_cases(session: Session, caller: Caller, slug: str, **query: Any) -> Page:
+def list_assessment_cases(reading: Reading, caller: Caller, slug: str, **query: Any) -> Page:
     """List an assessment's cases in their order."""
-    assessment = assessments.get(session, caller, slug)
-    return assessments.attached_page(session, assessment, **query).map(schemas.attached_case)
+    query["assessment_id"] = assessments.read(reading, caller, slug).id
+    return assessments.CASES.page(reading, caller, **query).map(schemas.attached_case)
 
 
 def attach_cases(session: Session, caller: Caller, slug: str, body: Body) -> list[Body]:
@@ -121,10 +122,10 @@ def remove_case(session: Session, caller: Caller, slug: str, assessment_case_id:
     assessments.detach(session, assessment, [row])
 
 
-def list_results(session: Session, caller: Caller, slug: str, **query: Any) -> Page:
+def list_results(reading: Reading, caller: Caller, slug: str, **query: Any) -> Page:
     """List an assessment's sessions, the latest start first."""
-    assessment = assessments.get(session, caller, slug)
-    return results.page(session, assessment, **query).map(result_schemas.item)
+    query["assessment_id"] = assessments.read(reading, caller, slug).id
+    return results.LIST.page(reading, caller, **query).map(result_schemas.item)
 
 
 def _check_team(body: Body) -> None:

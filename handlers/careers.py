@@ -18,7 +18,7 @@ Begin = Callable[[], AbstractContextManager[Session]]
 def list_open_jobs(session: Session, org_slug: str, **query: Any) -> Page:
     """List an organisation's open jobs, newest first."""
     organisation, caller = careers.visit(session, org_slug)
-    return careers.page(session, caller, **query).map(lambda job: schemas.item(job, organisation))
+    return careers.LIST.page(session, caller, **query).map(lambda job: schemas.item(job, organisation))
 
 
 def get_open_job(session: Session, org_slug: str, job_slug: str) -> Body:

@@ -11,18 +11,19 @@ from rules.clock import now
 from rules.pages import Page
 from schemas import cases as schemas
 from store.assessing import cases
+from store.database.engine import Reading
 
 Body = dict[str, Any]
 
 
-def list_platform_cases(session: Session, **query: Any) -> Page:
+def list_platform_cases(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List the catalogue by case number."""
-    return cases.catalogue_page(session, **query).map(schemas.platform_case)
+    return cases.PLATFORM.page(reading, caller, **query).map(schemas.platform_case)
 
 
-def list_cases(session: Session, caller: Caller, **query: Any) -> Page:
+def list_cases(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List the organisation's own cases, newest first."""
-    return cases.page(session, caller, **query).map(schemas.detail)
+    return cases.LIST.page(reading, caller, **query).map(schemas.detail)
 
 
 def get_case(session: Session, caller: Caller, id: UUID) -> Body:
@@ -42,8 +43,7 @@ def update_case(session: Session, caller: Caller, id: UUID, body: Body) -> Body:
     case, body = cases.get(session, caller, id, for_update=True), _plain(body)
     content = {name: getattr(case, name) for name in rules.CHECKED}
     rules.check({**content, **body})
-    for name, value in body.items():
-        setattr(case, name, value)
+    case.change(body)
     session.flush()
     return schemas.detail(case)
 

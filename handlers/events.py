@@ -11,4 +11,4 @@ from store.delivering import fanout
 
 def list_events(reading: Reading, caller: Caller, **query: Any) -> Page:
     """Show events as they are delivered, oldest first."""
-    return events.page(reading, caller, **query).map(fanout.envelope)
+    return events.LIST.page(reading, caller, **query).map(fanout.envelope)

@@ -16,7 +16,8 @@ Body = dict[str, Any]
 
 def list_fields(session: Session, caller: Caller, key: str, **query: Any) -> Page:
     """List a job's questions in their order."""
-    return fields.page(session, jobs.get(session, caller, key), **query).map(schemas.question)
+    query["job_id"] = jobs.get(session, caller, key).id
+    return fields.LIST.page(session, caller, **query).map(schemas.question)
 
 
 def create_field(session: Session, caller: Caller, key: str, body: Body) -> Body:
@@ -39,8 +40,7 @@ def update_field(session: Session, caller: Caller, key: str, field_id: UUID, bod
     old = field.key
     if "key" in body:
         rules.key(body["key"], "", {one.key for one in there if one is not field})
-    for name, value in body.items():
-        setattr(field, name, rules.ordered(value) if name == "options" else value)
+    field.change(body | {name: rules.ordered(body[name]) for name in ("options",) if name in body})
     rules.check_options(field.field_type, field.options)
     if field.key != old:
         fields.rename(session, job, old, field.key)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from rules import grading
+from rules import decimals, grading
 from rules import invitations as rules
 from rules import results as result_rules
 from rules.caller import Caller
@@ -28,14 +28,13 @@ Body = dict[str, Any]
 
 def list_assessment_invitations(reading: Reading, caller: Caller, slug: str, **query: Any) -> Page:
     """List an assessment's invitations, newest first."""
-    assessment = assessments.read(reading, caller, slug)
-    return invitations.page(reading, caller, assessment_id=assessment.id, **query).map(schemas.detail)
+    query["assessment_id"] = assessments.read(reading, caller, slug).id
+    return invitations.OF_ASSESSMENT.page(reading, caller, **query).map(schemas.detail)
 
 
-def list_invitations(reading: Reading, caller: Caller, assessment: str | None, **query: Any) -> Page:
+def list_invitations(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List invitations to all assessments, newest first."""
-    assessment_id = None if assessment is None else assessments.find_id(reading, caller, assessment)
-    return invitations.page(reading, caller, assessment_id=assessment_id, **query).map(schemas.detail)
+    return invitations.LIST.page(reading, caller, **query).map(schemas.detail)
 
 
 def get_invitation(reading: Reading, caller: Caller, token: str) -> Body:
@@ -119,8 +118,8 @@ def review_result(session: Session, caller: Caller, token: str, body: Body) -> B
     result_rules.check_reviewable(invitation.status)
     sitting, asked, violations = results.get(session, invitation, for_update=True)
     for case, review in result_rules.match(asked, body["cases"]):
-        case.score, case.comment = grading.cents(review["score"]), review["comment"]
-        case.status = grading.status_of(case.score, case.max_score)
+        score, case.comment = decimals.cents(review["score"]), review["comment"]
+        case.grade(grading.status_of(score, case.max_score), score)
     results.settle(session, sitting, asked, session_schemas.outcome_event)
     return result_schemas.detail(sitting, asked, violations)
 

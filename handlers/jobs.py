@@ -26,7 +26,7 @@ def list_jobs(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List jobs, newest first."""
     if query["team_id"] is not None:
         plans.require(caller.plan_name, "team_filters")
-    return jobs.page(reading, caller, **query).map(schemas.item)
+    return jobs.LIST.page(reading, caller, **query).map(schemas.item)
 
 
 def get_job(session: Session, caller: Caller, key: str) -> Body:
@@ -50,8 +50,7 @@ def update_job(session: Session, caller: Caller, key: str, body: Body) -> Body:
     rules.check_links(body)
     rules.check_plan(caller.plan, body)
     job = jobs.get(session, caller, key, for_update=True)
-    for name, value in _settings(session, caller, body).items():
-        setattr(job, name, value)
+    job.change(_settings(session, caller, body))
     job.publish_error = None  # what stood in the way may be out of it
     session.flush()
     session.expire(job, ["assessment"])
@@ -69,7 +68,7 @@ def publish_job(session: Session, caller: Caller, key: str) -> Body:
 def close_job(session: Session, caller: Caller, key: str) -> Body:
     """Close an open job."""
     job = jobs.get(session, caller, key, for_update=True)
-    jobs.move(session, job, rules.close(job.status), schemas.event)
+    events.apply(session, job, rules.close(job.status), schemas.event)
     return _shown(session, job)
 
 

@@ -15,7 +15,8 @@ Body = dict[str, Any]
 
 def list_knockouts(session: Session, caller: Caller, key: str, **query: Any) -> Page:
     """List a job's rules in their order."""
-    return knockouts.page(session, jobs.get(session, caller, key), **query).map(schemas.knockout)
+    query["job_id"] = jobs.get(session, caller, key).id
+    return knockouts.LIST.page(session, caller, **query).map(schemas.knockout)
 
 
 def replace_knockouts(session: Session, caller: Caller, key: str, body: Body) -> list[Body]:

@@ -20,8 +20,7 @@ def get_organisation(session: Session, caller: Caller) -> Body:
 def update_organisation(session: Session, caller: Caller, body: Body) -> Body:
     """Change its name, or whether members are mailed."""
     organisation = organisations.lock(session, caller)
-    for name, value in body.items():
-        setattr(organisation, name, value)
+    organisation.change(body)
     return _show(session, caller, organisation)
 
 

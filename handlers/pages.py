@@ -71,7 +71,7 @@ def show_take_page(session: Session, token: str) -> View:
 def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> View:
     """Show an organisation's open jobs."""
     organisation, caller = store.hiring.careers.visit(session, org_slug)
-    found = store.hiring.careers.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE)
+    found = store.hiring.careers.LIST.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE)
     return page(
         "careers.html",
         organisation=organisation,

@@ -15,7 +15,8 @@ Body = dict[str, Any]
 
 def list_requirements(session: Session, caller: Caller, key: str, **query: Any) -> Page:
     """List a job's requirements in their order."""
-    return requirements.page(session, jobs.get(session, caller, key), **query).map(schemas.requirement)
+    query["job_id"] = jobs.get(session, caller, key).id
+    return requirements.LIST.page(session, caller, **query).map(schemas.requirement)
 
 
 def replace_requirements(session: Session, caller: Caller, key: str, body: Body) -> list[Body]:

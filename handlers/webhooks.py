@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +22,7 @@ from rules.errors import (
 )
 from rules.pages import Page
 from schemas import webhooks as schemas
+from store.database.engine import Reading
 from store.database.ids import new_id
 from store.delivering import deliveries, webhooks
 
@@ -29,12 +30,9 @@ Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
 
 
-def list_webhooks(
-    session: Session, caller: Caller, *, cursor: str | None, page_size: int, updated_after: datetime | None
-) -> Page:
+def list_webhooks(reading: Reading, caller: Caller, **query: Any) -> Page:
     """Show the caller's endpoints, newest first."""
-    page = webhooks.listing(session, caller, updated_after=updated_after, cursor=cursor, page_size=page_size)
-    return page.map(schemas.endpoint)
+    return webhooks.LIST.page(reading, caller, **query).map(schemas.endpoint)
 
 
 def get_webhook(session: Session, caller: Caller, id: UUID) -> Body:
@@ -108,32 +106,10 @@ def rotate_webhook_secret(session: Session, caller: Caller, id: UUID, body: Body
     return schemas.endpoint(endpoint) | {"secret_key": secret}
 
 
-def list_deliveries(
-    session: Session,
-    caller: Caller,
-    *,
-    id: UUID,
-    cursor: str | None,
-    page_size: int,
-    status: str | None,
-    event_type: str | None,
-    since: datetime | None,
-    until: datetime | None,
-) -> Page:
+def list_deliveries(session: Session, caller: Caller, id: UUID, **query: Any) -> Page:
     """Show an endpoint's deliveries, newest first."""
-    endpoint = webhooks.get(session, caller, id)
-    page = deliveries.listing(
-        session,
-        caller,
-        endpoint,
-        status=status,
-        event_type=event_type,
-        since=since,
-        until=until,
-        cursor=cursor,
-        page_size=page_size,
-    )
-    return page.map(schemas.delivery)
+    query["endpoint_id"] = webhooks.get(session, caller, id).id
+    return deliveries.LIST.page(session, caller, **query).map(schemas.delivery)
 
 
 def retry_delivery(session: Session, caller: Caller, id: UUID, delivery_id: UUID) -> Body:

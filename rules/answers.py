@@ -4,10 +4,11 @@ import difflib
 import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
+from rules import decimals
 from rules.errors import Invalid
 
 Field = Mapping[str, Any]  # an application field: id, key, label, field_type, is_required, options, …
@@ -66,7 +67,7 @@ def value(row: Mapping[str, Any]) -> Value | None:
     if kind == "multi_select":
         return list(row["value_json"] or []) or None
     if kind == "number":
-        return decimal(row["value_number"])
+        return decimals.read(row["value_number"])
     if kind == "boolean":
         found: bool | None = row["value_boolean"]
         return found
@@ -84,17 +85,6 @@ def _unanswered(given: object, field: Field) -> bool:
     # Only where a list may be the answer is an empty one none.
     is_list = isinstance(given, list | tuple)
     return is_empty(given) and (not is_list or field["field_type"] == "multi_select")
-
-
-def decimal(given: object) -> Decimal | None:
-    """Read a finite number or decimal string; None for anything else, booleans included."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str | Decimal):
-        return None
-    try:
-        number = Decimal(str(given).strip())
-    except (InvalidOperation, ValueError):  # ValueError: an integer too long to be written out
-        return None
-    return number if number.is_finite() else None
 
 
 def pointer(key: str) -> str:
@@ -151,15 +141,14 @@ def _url(given: object, field: Field) -> str:
 
 
 def _number(given: object, _field: Field) -> Decimal:
-    number = decimal(given)
+    number = decimals.read(given)
     if number is None:
         raise _Fault("Must be a number.")
     if number and number.adjusted() >= MAX_INTEGER_DIGITS:
         raise _Fault(f"Must have at most {MAX_INTEGER_DIGITS} digits before the point.")
     if number != round(number, MAX_FRACTION_DIGITS):
         raise _Fault(f"Must have at most {MAX_FRACTION_DIGITS} digits after the point.")
-    # As digits: 1E+3 is 1000, and 5.50 is 5.5.
-    return Decimal(format(round(number, MAX_FRACTION_DIGITS).normalize(), "f")) if number else Decimal(0)
+    return Decimal(decimals.plain(round(number, MAX_FRACTION_DIGITS))) if number else Decimal(0)
 
 
 def _boolean(given: object, _field: Field) -> bool:

@@ -26,9 +26,9 @@ GATED = {
 RESERVED_SLUGS = {"create"}
 
 
-def move(status: str, wanted: str) -> str:
-    """Return the status after a PATCH, or refuse; the present status is no move."""
-    return status if wanted == status else take(MOVES, wanted, status).target
+def move(status: str, wanted: str) -> Move | None:
+    """Say how an assessment gets the status that a PATCH wants, or refuse; None where it has it already."""
+    return None if wanted == status else take(MOVES, wanted, status)
 
 
 def check_plan(plan: Plan, settings: Mapping[str, Any]) -> None:

@@ -1,12 +1,9 @@
 """What a job may ask, and how its questions are named."""
 
-import re
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain, count
 from typing import Any
 
-from rules import knockouts
+from rules import knockouts, slugs
 from rules.errors import DuplicateKey, Invalid
 
 MOST = 100  # questions of one job
@@ -56,6 +53,5 @@ def key(given: str | None, label: str, taken: Collection[str]) -> str:
         if given in taken:
             raise DuplicateKey(f"The job has a question with the key {given!r} already.")
         return given
-    plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
-    base = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[: LONGEST_KEY - 4].rstrip("_") or "question"
-    return next(one for one in chain([base], (f"{base}_{n}" for n in count(2))) if one not in taken)
+    base = slugs.plain(label, longest=LONGEST_KEY - 4, joint="_") or "question"
+    return slugs.free(base, taken, joint="_")

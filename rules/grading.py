@@ -3,12 +3,13 @@
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Protocol
+
+from rules import decimals
 
 Content = Mapping[str, Any]  # a case as it stood at the start: case_type, options, answer_number, …
 
-CENT = Decimal("0.01")
 KEPT = Decimal("0.000001")  # three thirds of a point come to a point
 NONE, ALL = Decimal(0), Decimal(1)
 
@@ -68,7 +69,7 @@ def grade(content: Content, answer: object, passed_tests: Sequence[bool] | None 
 
 def maximum(points: int, weight: Decimal | int = 1) -> Decimal:
     """Say how many points a case can bring in one assessment."""
-    return cents(points * Decimal(weight))
+    return decimals.cents(points * Decimal(weight))
 
 
 def status_of(score: Decimal, max_score: Decimal) -> str:
@@ -84,10 +85,10 @@ def total(cases: Iterable[Marked], passing_score: int | Decimal) -> Result:
     scores = [case.score for case in marked]
     score = sum((value for value in scores if value is not None), NONE)
     max_score = sum((case.max_score for case in marked), NONE)
-    percentage = cents(100 * score / max_score) if max_score else cents(NONE)
+    percentage = decimals.cents(100 * score / max_score) if max_score else decimals.cents(NONE)
     # The rounded figure decides, so that what is shown and what is decided never contradict each other.
     passed = None if None in scores else percentage >= passing_score
-    return Result(cents(score), cents(max_score), percentage, passed)
+    return Result(decimals.cents(score), decimals.cents(max_score), percentage, passed)
 
 
 def fold(text: str) -> str:
@@ -111,10 +112,13 @@ def _mcq(content: Content, answer: object) -> Decimal | None:
 
 
 def _numeric(content: Content, answer: object) -> Decimal | None:
-    expected, tolerance = _decimal(content.get("answer_number")), _decimal(content.get("tolerance") or 0)
+    expected, tolerance = (
+        decimals.read(content.get("answer_number")),
+        decimals.read(content.get("tolerance") or 0),
+    )
     if expected is None or tolerance is None:
         return None
-    given = _decimal(answer)
+    given = decimals.read(answer)
     with localcontext(prec=100):
         # Bounds around the key, not the distance from it: comparing is exact whatever a candidate sends.
         low, high = expected - abs(tolerance), expected + abs(tolerance)
@@ -148,19 +152,3 @@ def _is_empty(answer: object) -> bool:
     if isinstance(answer, str):
         return not fold(answer)
     return answer is None or (isinstance(answer, list | tuple) and not answer)
-
-
-def _decimal(value: object) -> Decimal | None:
-    """Read a finite number, also from a snapshot's string; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
-        return None
-    try:
-        number = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
-
-
-def cents(value: Decimal) -> Decimal:
-    """Round points to the 2 digits in which they are shown."""
-    return value.quantize(CENT, ROUND_HALF_UP)

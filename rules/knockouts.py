@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from rules import answers as typed
-from rules.answers import WORDS, Value, decimal, option_values
+from rules import decimals
+from rules.answers import WORDS, Value, option_values
 from rules.errors import Invalid
 from rules.grading import fold
 
@@ -88,7 +89,7 @@ def _equal(given: Value, wanted: object) -> bool:
     if isinstance(given, bool):
         return given is _boolean(wanted)
     if isinstance(given, Decimal):
-        return given == decimal(wanted)
+        return given == decimals.read(wanted)
     return wanted is not None and fold(given) == fold(str(wanted))
 
 
@@ -103,7 +104,7 @@ def _true(given: Value) -> bool:
 
 
 def _ordered(given: Value, wanted: object, holds: Callable[[Decimal, Decimal], bool]) -> bool:
-    bound = decimal(wanted)
+    bound = decimals.read(wanted)
     return isinstance(given, Decimal) and bound is not None and holds(given, bound)
 
 
@@ -158,7 +159,7 @@ _NEEDED = {
 
 def _fits(wanted: object, kind: str) -> bool:
     if kind == "number":
-        return decimal(wanted) is not None
+        return decimals.read(wanted) is not None
     if kind == "boolean":
         return _boolean(wanted) is not None
     return isinstance(wanted, str) and bool(wanted.strip())

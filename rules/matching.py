@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from rules import answers as typed
-from rules import degrees, periods
+from rules import decimals, degrees, periods
 from rules import skills as vocabulary
 from rules.grading import fold
 
@@ -68,7 +68,7 @@ class Sources:
         if isinstance(given, bool):
             return ["yes" if given else "no"]
         if isinstance(given, Decimal):
-            return [format(given.normalize(), "f")]
+            return [decimals.plain(given)]
         return given if isinstance(given, list) else [given]
 
 
@@ -97,10 +97,10 @@ def years(values: Sequence[str], field: str | None, sources: Sources) -> list[Hi
     if values:
         months_worked = periods.months(_naming(values, sources))
         hits = [years_hit(months_worked, ", ".join(values))] if months_worked else []
-    elif (total := typed.decimal(sources.profile.get("total_years"))) is not None and total > 0:
+    elif (total := decimals.read(sources.profile.get("total_years"))) is not None and total > 0:
         hits = [Hit(Fraction(total), "cv", f"{total} years", "")]
     for text in sources.answer(field):
-        number = typed.decimal(text)
+        number = decimals.read(text)
         if number is not None and number > 0:
             hits.append(Hit(Fraction(number), "answers", text, ""))
     return hits
@@ -208,9 +208,9 @@ def _degree_share(value: str, folded: str, held: str | None) -> Fraction:
 
 
 def _same(text: str, value: str) -> bool:
-    number = typed.decimal(value)
+    number = decimals.read(value)
     if number is not None:
-        return typed.decimal(text) == number
+        return decimals.read(text) == number
     words = typed.WORDS
     if fold(text) in words and fold(value) in words:
         return words[fold(text)] is words[fold(value)]

@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from rules.grading import cents
+from rules.decimals import cents
 
 Period = tuple[date, date]  # first day of the first month, first day of the last month; both count
 

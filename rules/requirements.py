@@ -1,10 +1,9 @@
 """What a job asks of an applicant: requirements in both forms they may come in, brought into one."""
 
-import itertools
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from rules import slugs
 from rules.errors import Invalid
 
 KINDS = ("skill", "years", "tool", "title", "education", "custom")
@@ -78,10 +77,9 @@ def _named(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     taken = {item["key"] for item in items if item["key"]}
     for number, item in enumerate(items, 1):
         if item["key"] is None:
-            stem = _slug(item["label"]) or f"requirement-{number}"
-            ends = (f"-{count}" for count in itertools.count(2))
-            keys = itertools.chain([stem], (stem[: MAX_KEY - len(end)] + end for end in ends))
-            item["key"] = next(key for key in keys if key not in taken)
+            label = item["label"].replace("#", "-sharp").replace("+", "-plus")
+            base = slugs.plain(label, longest=MAX_KEY) or f"requirement-{number}"
+            item["key"] = slugs.free(base, taken, longest=MAX_KEY)
             taken.add(item["key"])
     return items
 
@@ -96,11 +94,3 @@ def _repeated(items: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, str]]:
 
 def _or(given: Any, default: Any) -> Any:
     return default if given is None else given
-
-
-def _slug(label: str) -> str:
-    return (
-        re.sub(r"[^a-z0-9]+", "-", label.casefold().replace("#", "-sharp").replace("+", "-plus"))
-        .strip("-")[:MAX_KEY]
-        .strip("-")
-    )

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from rules import matching, skills
-from rules.grading import cents
+from rules.decimals import cents
 from rules.matching import Hit, Sources
 
 # Names these rules and the vocabulary: under one name, the same input has the same score for ever.
@@ -68,7 +68,7 @@ def score(
     empty = ALL if asked else NONE
     breakdown = {sort: _percent(empty if share is None else share) for sort, share in shares.items()}
     return Score(
-        score=cents(_decimal(100 * total / sum(asked.values())) if asked else Decimal(0)),
+        score=cents(100 * total / sum(asked.values()) if asked else NONE),
         breakdown={**breakdown, "coverage": _percent(coverage)},
         evidence=[_evidence(*one) for one in met],
     )
@@ -175,14 +175,10 @@ def _evidence(item: Mapping[str, Any], share: Fraction, hits: list[Hit]) -> Evid
         kind=item["kind"],
         importance=_importance(item),
         weight=_weight(item),
-        matched=cents(_decimal(share)),
+        matched=cents(share),
         found=[{"source": hit.source, "text": hit.text, "for": hit.value} for hit in hits],
     )
 
 
 def _percent(share: Fraction) -> float:
-    return float(cents(_decimal(100 * share)))
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
+    return float(cents(100 * share))

@@ -6,16 +6,10 @@ Webhooks) and `X-Service-Signature` (timestamp and hexadecimal digest in one hea
 
 import hashlib
 import hmac
-import secrets as random
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
-PREFIX = "whsec_"
-
-
-def new_secret() -> str:
-    """Return a signing secret: `whsec_` and 32 random bytes in padded base64."""
-    return PREFIX + b64encode(random.token_bytes(32)).decode()
+from rules.tokens import SECRET
 
 
 def sign(secrets: Sequence[str], id: str, timestamp: int, body: bytes) -> dict[str, str]:
@@ -38,7 +32,7 @@ def headers(secrets: Sequence[str], id: str, timestamp: int, body: bytes) -> dic
 
 
 def _standard(secret: str, id: str, timestamp: int, body: bytes) -> str:
-    key = b64decode(secret.removeprefix(PREFIX))
+    key = b64decode(secret.removeprefix(SECRET))
     return b64encode(hmac.digest(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)).decode()
 
 

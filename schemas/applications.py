@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from rules import decimals
 from schemas import invitations
 from schemas.fields import DecimalText, Moment, Resource, Show, Stamped
 from schemas.showing import show
@@ -118,10 +119,7 @@ result: Show = show(Result())
 
 def number(value: Any) -> str | None:
     """Write a number without the zeros that a column adds."""
-    if value is None:
-        return None
-    text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return None if value is None else decimals.plain(value)
 
 
 def item(application: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from marshmallow import Schema, fields
 
+from rules import decimals
 from rules.clock import iso
 
 # How a schema shows one object.
@@ -39,9 +40,7 @@ class DecimalText(fields.Field[Decimal]):
 
     def written(self, value: Decimal | None) -> str | None:
         """Write one number."""
-        if value is None:
-            return None
-        return f"{value:f}" if self.places is None else f"{value:.{self.places}f}"
+        return None if value is None else decimals.written(value, self.places)
 
     def _serialize(self, value: Decimal | None, attr: str | None, obj: Any, **options: Any) -> str | None:
         return self.written(value)

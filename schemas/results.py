@@ -5,8 +5,8 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from rules import decimals
 from rules.clock import iso
-from rules.grading import cents
 from schemas import sessions
 from schemas.fields import DecimalText, Moment, Show
 from schemas.showing import show
@@ -42,7 +42,9 @@ class _Violation(Schema):
 class _Case(Schema):
     case_order = fields.Integer()
     case_title = fields.Function(lambda case: case.content["title"])
-    score = fields.Function(lambda case: None if case.score is None else f"{cents(case.score):f}")
+    score = fields.Function(
+        lambda case: None if case.score is None else decimals.written(decimals.cents(case.score))
+    )
     max_score = DecimalText()
     # Between submission and grading a case has no grade of its own yet.
     status = fields.Function(lambda case: case.status or "pending_review")
@@ -95,7 +97,7 @@ def notice(sitting: Any, member: Any, organisation_name: str) -> dict[str, Any]:
         "candidate_name": invitation.name,
         "candidate_email": invitation.email,
         "assessment_title": invitation.assessment.title,
-        "score_percentage": f"{sitting.score_percentage:.2f}",
+        "score_percentage": decimals.written(sitting.score_percentage),
         "passed": sitting.passed,
         "completed_at": iso(sitting.completed_at),
     }

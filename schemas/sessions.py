@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import rules.sessions
+from rules import decimals
 from rules.clock import iso
 from schemas.markdown import to_html
 
@@ -158,7 +159,7 @@ def moment(moment: Any) -> str | None:
 
 
 def _decimal(number: Decimal | None) -> str | None:
-    return None if number is None else f"{number:.2f}"
+    return None if number is None else decimals.written(number)
 
 
 def _text(output: str) -> str:

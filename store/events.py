@@ -1,19 +1,20 @@
 """What happened: written with the change it tells of, numbered when the change commits."""
 
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Index, bindparam, text
+from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, Uuid, bindparam, func, text, update
 from sqlalchemy.orm import Mapped, mapped_column
 
-from rules.caller import Caller
 from rules.clock import now
-from rules.pages import Page
-from store.database import pages
+from rules.moves import Move
+from store.database import listing
 from store.database.base import ANYONE, Base, Owned, visible
-from store.database.engine import Change, Means
+from store.database.engine import Change
 from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
 
@@ -61,8 +62,39 @@ class _Recorded:
     data: dict[str, Any]
 
 
+Shape = Callable[[Any], dict[str, Any]]  # what an event tells of a row, ready for JSON
+
+
+def apply(
+    session: Change, row: Any, move: Move, shape: Shape | None = None, *, at: datetime | None = None
+) -> None:
+    """Make a move of a locked row: its status, the moment of it (now, unless it was `at`), `updated_at`, its event."""
+    moment = now()
+    row.status, row.updated_at = move.target, moment
+    if move.stamp:
+        setattr(row, move.stamp, at or moment)
+    if move.event and shape:
+        record(session, move.event, row, shape(row))
+
+
+def apply_all(session: Change, model: type[Base], rows: Sequence[Any], move: Move, shape: Shape) -> None:
+    """Make a move of many locked rows that were read with `Prepared`, in one statement; events in the rows' order."""
+    moment = now()
+    changes: dict[str, Any] = {"status": move.target, "updated_at": moment}
+    changes |= {move.stamp: moment} if move.stamp else {}
+    _moving(model, *changes).run(session, ids=[row.id for row in rows], **changes)
+    for row in rows:
+        record(session, str(move.event), row, shape(row._replace(**changes)))
+
+
+@functools.cache
+def _moving(model: Any, *columns: str) -> Prepared:
+    moved = update(model).where(model.id == func.any(bindparam("ids", type_=ARRAY(Uuid()))))
+    return Prepared(moved.values({name: bindparam(name) for name in columns}))
+
+
 def record(session: Change, type: str, owner: Owner, data: dict[str, Any]) -> None:
-    """Tell of a change; `data` must be ready for JSON. It is written when the transaction commits."""
+    """Tell of what is no move; `data` must be ready for JSON. It is written, and the relay rung, at the commit."""
     recorded = _Recorded(owner.organisation_id, owner.livemode, type, data)
     session.info.setdefault("events", []).append(recorded)
 
@@ -112,21 +144,14 @@ def write(session: Change) -> None:
         _RING.run(session)
 
 
-_LIST = pages.Listing(
+LIST = listing.Listing(
     visible(ANYONE, Event).with_only_columns(
         Event.id, Event.created_at, Event.livemode, Event.sequence, Event.type, Event.data
     ),
-    Event.sequence,
-    filters={
-        "type": Event.type == bindparam("type"),
-        "after": Event.sequence > bindparam("after"),
-        "since": Event.created_at >= bindparam("since"),
+    {"sequence": (Event.sequence,)},
+    {
+        "type": listing.equals(Event.type, skewed=True),
+        "after": listing.Filter(Event.sequence > bindparam("after")),
+        "since": listing.Filter(Event.created_at >= bindparam("since"), skewed=True),
     },
-    skewed={"type", "since"},
-    descending=False,
 )
-
-
-def page(means: Means, caller: Caller, *, cursor: str | None, page_size: int, **filters: Any) -> Page:
-    """Read one page of the caller's events in their order."""
-    return _LIST.page(means, caller, cursor=cursor, page_size=page_size, **filters)

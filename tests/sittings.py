@@ -9,12 +9,13 @@ from sqlalchemy import select, update
 
 import store
 from rules.clock import now
+from rules.tokens import new_token
 from store.accounts import organisations
 from store.assessing.assessments import Assessment, AssessmentCase
 from store.assessing.cases import Case
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession, SessionCase
-from store.database.ids import new_id, new_token
+from store.database.ids import new_id
 from store.events import Event
 from store.outbox import OutboxItem
 

@@ -16,6 +16,7 @@ import schemas.sessions
 import store
 from rules.clock import now
 from rules.errors import Refusal
+from store import events
 from store.accounts import idempotency, organisations
 from store.applying import moves
 from store.assessing import invitations, sessions
@@ -79,7 +80,7 @@ def close_jobs(session: Session) -> int:
     """Close open jobs whose time is over."""
     due = jobs.due_for_closing(session, FEW)
     for job in due:
-        jobs.move(session, job, rules.jobs.close(job.status), schemas.jobs.event)
+        events.apply(session, job, rules.jobs.close(job.status), schemas.jobs.event)
     return len(due)
 
 

@@ -15,7 +15,7 @@ import orjson
 from app.cli import options
 from app.instance import demo_keys, embedded, places
 from app.instance.trouble import Trouble
-from rules import events, signatures
+from rules import events, signatures, tokens
 from rules.clock import iso, now
 
 API = "/api/v1/public"
@@ -56,7 +56,7 @@ def run(source: Source, forward: str | None, types: tuple[str, ...]) -> None:
             near = events.nearest(type)
             raise Trouble(f"There is no event {type!r}." + (f" Did you mean {near!r}?" if near else ""))
     feed = Feed(source)
-    secret = signatures.new_secret()
+    secret = tokens.new_secret()
     since = feed.now()
     click.echo(f"Listening to test-mode events of {source.url}. Ctrl-C ends it.")
     if forward:

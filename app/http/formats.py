@@ -3,16 +3,15 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import InvalidOperation
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from rules import decimals
 from schemas import emails
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_DECIMAL = re.compile(r"-?\d{1,18}(\.\d{1,9})?")
-PLACES = 9
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
@@ -38,17 +37,6 @@ def identifier(text: str) -> UUID:
     return UUID(text)
 
 
-def decimal(value: str | float) -> Decimal:
-    """Read a decimal number; what a float has beyond 9 fraction digits is rounded away."""
-    if isinstance(value, str):
-        if not _DECIMAL.fullmatch(value):
-            raise ValueError(value)
-        return Decimal(value)
-    number = Decimal(str(value))
-    rounded = round(number, PLACES)
-    return number if number == rounded else rounded
-
-
 def uri(text: str) -> str:
     """Read an absolute address."""
     parts = urlsplit(text)
@@ -61,7 +49,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "date-time": moment,
     "date": day,
     "uuid": identifier,
-    "decimal": decimal,
+    "decimal": decimals.parse,
     "email": emails.normal,
     "uri": uri,
 }

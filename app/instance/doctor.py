@@ -11,7 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 import store
 from app.instance import wiring
 from app.instance.settings import Settings
-from gateways import cv, languages, mail, sandbox
+from gateways import languages, mail, sandbox
+from gateways.cv import walled
 from rules.clock import now
 from store.operating import health, reencryption
 from workers import schedule
@@ -183,7 +184,7 @@ def _sandbox() -> Findings:
             )  # fmt: skip
     if not any(reasons.values()):
         yield Finding("sandbox", FINE, f"It runs {', '.join(reasons)}.")
-    if reason := cv.why_no_walls():
+    if reason := walled.why_not():
         yield Finding(
             "cvs", WORTH_KNOWING, f"CVs are read within limits but without the sandbox's walls: {reason}. A file made"
             " to take the reader over would find the network and this user's files."

@@ -8,7 +8,6 @@ pointer file is left behind.
 import contextlib
 import os
 import pwd
-import secrets
 import stat
 import tempfile
 import zlib
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from app.instance.children import Account
 from app.instance.trouble import Trouble
+from rules import tokens
 
 POINTER = "servers-are-in"
 SHARED = (Path("/var/lib/hiring"), Path("/var/tmp/hiring"))  # noqa: S108 - used only when it is ours alone
@@ -105,13 +105,13 @@ def secret_key(places: Places) -> str:
     """Return the instance's secret key, made on first use."""
     path = places.data / "secret_key"
     if not path.exists():
-        write_private(path, secrets.token_urlsafe(48), replace=False)
+        write_private(path, tokens.new_token(), replace=False)
     return path.read_text().strip()
 
 
 def write_private(path: Path, text: str, *, replace: bool = True) -> None:
     """Write a file only its owner can read, whole or not at all; without `replace` an existing one stays."""
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    fresh = path.with_name(f"{path.name}.{tokens.mark()}")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text)
         file.flush()

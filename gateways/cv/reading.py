@@ -6,22 +6,18 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from gateways.cv import walled
 from gateways.cv.kinds import sniff, why_not
-
-SECONDS = 20.0
-MEMORY_MB = 280  # of address space: what is resident can only be less
+from gateways.cv.orders import MEMORY_MB, SECONDS, START, orders
 
 TOO_LONG = "The file takes too long to read."
 TOO_BIG = "The file needs too much memory to read."
 BROKEN = "The file is damaged, or made so that it needs too much memory to read."
 STOPPED = {"timeout": TOO_LONG, "memory": TOO_BIG, "output_limit": TOO_BIG}
-
-START = "import sys; sys.path[:0] = sys.argv[1].split(':'); from gateways.cv.child import main; main()"
 
 
 @dataclass(frozen=True)
@@ -55,14 +51,6 @@ def parse(
     if "error" in answer:
         return Parsed(kind, error=answer["error"])
     return Parsed(kind, answer["profile"]["text"], answer["profile"])
-
-
-def orders(
-    kind: str, *, today: date | None = None, seconds: float = SECONDS, memory_mb: int = MEMORY_MB
-) -> dict[str, Any]:
-    """Write the reader's orders."""
-    day = today or datetime.now(UTC).date()
-    return {"kind": kind, "today": day.isoformat(), "seconds": int(seconds) + 1, "memory_mb": memory_mb}
 
 
 def _read(orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, Any]:

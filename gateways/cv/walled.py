@@ -12,6 +12,7 @@ import sysconfig
 from typing import Any
 
 from gateways import languages
+from gateways.cv.orders import START, orders
 from gateways.jail.starting import Known, process_limit, supervise
 
 OUTPUT_BYTES = 4 << 20  # several times what the longest text and profile take
@@ -93,8 +94,6 @@ def _walls() -> list[tuple[str, str]]:
 def _probe() -> str:
     if sys.platform != "linux":
         return "the walls need Linux"
-    from gateways.cv.reading import START, orders  # reads through this module  # noqa: PLC0415
-
     answer = _run(START, orders("pdf"), _SMALLEST, 20)
     if "fault" in answer:
         return f"this machine offers no sandbox: {answer['fault']}"

@@ -1,7 +1,6 @@
 """API keys: kept as a hash, shown once."""
 
 import hashlib
-import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -10,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, bindparam, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from rules import tokens
 from rules.clock import now
 from store.accounts.organisations import Organisation
 from store.database.base import Base, Identified
@@ -50,7 +50,7 @@ def create(
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
     """Make a key; the second value is the key itself, which cannot be had again."""
-    key = f"ct_{'live' if livemode else 'test'}_{secrets.token_urlsafe(32)}"
+    key = tokens.new_key(livemode=livemode)
     row = ApiKey(
         organisation_id=organisation.id,
         name=name,

@@ -8,7 +8,6 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
 from store.accounts.organisations import Organisation
-from store.assessing.sessions import CandidateSession
 from store.database.base import Base, Identified
 from store.database.ids import new_id
 
@@ -41,12 +40,7 @@ def add(session: Session, *, organisation: Organisation, email: str, name: str, 
     return member
 
 
-def to_notify(session: Session, sitting: CandidateSession) -> tuple[str, list[Member]]:
-    """Return the organisation's name, and whom it wants mailed about a completed session."""
-    organisation = session.get_one(Organisation, sitting.organisation_id)
-    if not (
-        organisation.notify_on_candidate_completion or sitting.invitation.assessment.notify_on_completion
-    ):
-        return organisation.name, []
+def to_notify(session: Session, organisation: Organisation) -> list[Member]:
+    """Load whom an organisation wants mailed about its candidates."""
     found = select(Member).where(Member.organisation_id == organisation.id, Member.role.in_(NOTIFIED))
-    return organisation.name, list(session.scalars(found.order_by(Member.id)))
+    return list(session.scalars(found.order_by(Member.id)))

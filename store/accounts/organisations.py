@@ -1,19 +1,17 @@
 """Organisations and what they have used of their month."""
 
-import re
-import secrets
-from datetime import date
 from typing import Any
-from uuid import UUID
 
-from sqlalchemy import ForeignKey, bindparam, func, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from rules import slugs, tokens
 from rules.caller import Caller
 from rules.clock import month
 from store.database.base import ANYONE, Base, Identified, Updated
 from store.database.engine import Change, Means, Reading
 from store.database.prepared import Prepared
+from store.database.usage import USED
 
 
 class Organisation(Base, Identified, Updated):
@@ -30,21 +28,11 @@ class Organisation(Base, Identified, Updated):
 MOST = 2**31 - 1  # more than a counter holds
 
 
-class InviteUsage(Base):
-    """Live invitations of one organisation in one calendar month (UTC)."""
-
-    __tablename__ = "invite_usage"
-
-    organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
-    month: Mapped[date] = mapped_column(primary_key=True)
-    used: Mapped[int]
-
-
 def create(session: Session, *, name: str, plan: str) -> Organisation:
     """Make an organisation with a slug of its own."""
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "organisation"
+    slug = slugs.plain(name) or "organisation"
     if session.scalar(select(Organisation.id).where(Organisation.slug == slug)):
-        slug = f"{slug}-{secrets.token_hex(3)}"
+        slug = f"{slug}-{tokens.mark()}"
     organisation = Organisation(name=name, slug=slug, plan=plan)
     session.add(organisation)
     session.flush()
@@ -137,11 +125,6 @@ def _use(session: Change, caller: Caller, change: int) -> None:
         _CHANGE.run(session, caller, month=month(), change=change)
 
 
-_OF_THE_MONTH = select(InviteUsage.used).where(
-    InviteUsage.organisation_id == ANYONE.organisation_id, InviteUsage.month == bindparam("month")
-)
-# A column for statements that answer a read, whose `meta` then needs no statement of its own.
-USED = func.coalesce(_OF_THE_MONTH.scalar_subquery(), 0).label("invites_used")
 _USED = Prepared(select(USED))
 
 

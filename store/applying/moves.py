@@ -50,11 +50,9 @@ def make(
 ) -> None:
     """Make a move: the status, its line of history, its event. The application row must be locked."""
     was = application.status
-    application.status = move.target
     application.held_from = was if name == "held" else None
+    events.apply(session, application, move, lambda one: shows.event(one, str(move.event)))
     applications.happened(session, application, name, was=was, actor=actor, **details)
-    if move.event:
-        events.record(session, move.event, application, shows.event(application, move.event))
 
 
 def knock_out(session: Session, application: Application, knockout: Knockout, shows: Shows) -> None:

@@ -66,8 +66,7 @@ def keep(session: Session, application: Application, task: Task, outcome: Outcom
     The application row must be locked.
     """
     found = application.screening
-    for name, value in outcome.changes.items():
-        setattr(found, name, value)
+    found.change(outcome.changes)
     if outcome.scored:
         application.l3_score = outcome.l3_score
     found.status = status(

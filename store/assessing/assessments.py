@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -12,7 +11,6 @@ from sqlalchemy import (
     Index,
     Numeric,
     Select,
-    Text,
     UniqueConstraint,
     bindparam,
     false,
@@ -24,13 +22,12 @@ from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relations
 from rules.assessments import RESERVED_SLUGS
 from rules.caller import Caller
 from rules.errors import NotFound
-from rules.pages import Page
-from store.accounts.organisations import USED
-from store.assessing.cases import Case
-from store.database import pages, slugs
-from store.database.base import ANYONE, Base, Identified, Owned, Updated, visible
+from store.assessing.cases import SOURCE, Case
+from store.database import listing
+from store.database.base import ANYONE, Base, Identified, Owned, Updated, free_slug, visible
 from store.database.engine import Means
 from store.database.prepared import Prepared
+from store.database.usage import USED
 
 SIFTED = [
     "title",
@@ -142,21 +139,28 @@ _READ = Prepared(
     .order_by((Assessment.slug == bindparam("key")).desc())
     .limit(1)
 )
-_LIST = pages.Listing(
+LIST = listing.Listing(
     visible(ANYONE, Assessment),
-    Assessment.id,
-    filters={
-        "search": func.lower(Assessment.title).like(
-            func.lower(bindparam("search", type_=Text())), escape="/"
+    {"-id": (Assessment.id,)},
+    {
+        "search": listing.search(Assessment.title),
+        "status": listing.equals(Assessment.status, instead={"all": None}),
+        "team_id": listing.equals(
+            Assessment.team_id, read=UUID, instead={"null": Assessment.team_id.is_(None)}, skewed=True
         ),
-        "status": Assessment.status == bindparam("status"),
-        "team_id": Assessment.team_id == bindparam("team_id"),
-        "no_team": Assessment.team_id.is_(None),
-        "nothing": false(),
-        "updated_after": Assessment.updated_at > bindparam("updated_after"),
+        "team_slug": listing.Filter(false()),  # squads come with their own resource: no slug is anybody's
+        "updated_after": listing.updated_after(Assessment),
     },
-    skewed={"search", "team_id", "updated_after"},
-    sifting={"search"},
+)
+CASES = listing.Listing(
+    select(AssessmentCase).where(AssessmentCase.assessment_id == bindparam("assessment_id")),
+    {"order": (AssessmentCase.order, AssessmentCase.id)},
+    beside={
+        "case": (
+            lambda page: Case.id == page.c.case_id,
+            (Case.id, Case.title, Case.description, SOURCE, Case.case_type, Case.difficulty, Case.points),
+        )
+    },
 )
 
 
@@ -181,35 +185,6 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def page(
-    means: Means,
-    caller: Caller,
-    *,
-    search: str | None = None,
-    status: str = "all",
-    team_id: str | None = None,
-    team_slug: str | None = None,
-    updated_after: datetime | None = None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Read one page, newest first."""
-    return _LIST.page(
-        means,
-        caller,
-        search=pages.containing(search) if search else None,
-        status=None if status == "all" else status,
-        team_id=None if team_id in (None, "null") else UUID(team_id),
-        no_team=True if team_id == "null" else None,
-        nothing=None
-        if team_slug is None
-        else True,  # squads come with their own resource: no slug is anybody's
-        updated_after=updated_after,
-        cursor=cursor,
-        page_size=page_size,
-    )
-
-
 def count_kept(session: Session, caller: Caller) -> int:
     """Count what the plan counts: live assessments that are not archived."""
     counted = select(func.count()).where(
@@ -225,7 +200,7 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Ass
     assessment = Assessment(
         organisation_id=caller.organisation_id,
         livemode=caller.livemode,
-        slug=slugs.free(
+        slug=free_slug(
             session,
             caller,
             Assessment,
@@ -247,21 +222,6 @@ def attached(session: Session, assessment: Assessment) -> list[AssessmentCase]:
         session.scalars(
             rows.options(joinedload(AssessmentCase.case)).order_by(AssessmentCase.order, AssessmentCase.id)
         )
-    )
-
-
-def attached_page(session: Session, assessment: Assessment, *, cursor: str | None, page_size: int) -> Page:
-    """Load one page of an assessment's cases in their order."""
-    return pages.page(
-        session,
-        select(AssessmentCase)
-        .where(AssessmentCase.assessment_id == assessment.id)
-        .options(joinedload(AssessmentCase.case)),
-        AssessmentCase.order,
-        AssessmentCase.id,
-        cursor=cursor,
-        page_size=page_size,
-        descending=False,
     )
 
 

@@ -6,15 +6,14 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid5
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Numeric, Select, select, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Numeric, Select, case, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
-from rules.pages import Page
-from store.database import pages
-from store.database.base import Base, Identified, Updated
+from store.database import listing
+from store.database.base import ANYONE, Anyone, Base, Identified, Updated
 
 CATALOGUE = UUID("5f3c4d1e-8a52-4c0b-9d1f-2f6f1d1f7a10")  # the name space of the catalogue's ids
 
@@ -59,7 +58,10 @@ class Case(Base, Identified, Updated):
         return "platform" if self.organisation_id is None else "org"
 
 
-def own(caller: Caller) -> Select[Case]:
+SOURCE = case((Case.organisation_id.is_(None), "platform"), else_="org").label("source")
+
+
+def own(caller: Caller | Anyone) -> Select[Case]:
     """Select the caller's own cases that are not deleted."""
     return select(Case).where(
         Case.organisation_id == caller.organisation_id,
@@ -77,35 +79,17 @@ def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False)
     return row
 
 
-def page(
-    session: Session, caller: Caller, *, updated_after: datetime | None, cursor: str | None, page_size: int
-) -> Page:
-    """Load one page of the caller's own cases, newest first."""
-    rows = own(caller)
-    if updated_after is not None:
-        rows = rows.where(Case.updated_at > pages.past(updated_after))
-    return pages.page(session, rows, Case.id, cursor=cursor, page_size=page_size)
-
-
-def catalogue_page(
-    session: Session,
-    *,
-    search: str | None,
-    difficulty: str | None,
-    case_type: str | None,
-    track: str | None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Load one page of the platform's catalogue, by case number."""
-    rows = select(Case).where(Case.organisation_id.is_(None), Case.deleted_at.is_(None))
-    if search:
-        rows = rows.where(Case.title.icontains(search, autoescape=True))
-    wanted = {Case.difficulty: difficulty, Case.case_type: case_type, Case.track: track}
-    for column, value in wanted.items():
-        if value is not None:
-            rows = rows.where(column == value)
-    return pages.page(session, rows, Case.case_number, cursor=cursor, page_size=page_size, descending=False)
+LIST = listing.Listing(own(ANYONE), {"-id": (Case.id,)}, {"updated_after": listing.updated_after(Case)})
+PLATFORM = listing.Listing(
+    select(Case).where(Case.organisation_id.is_(None), Case.deleted_at.is_(None)),
+    {"case_number": (Case.case_number,)},
+    {
+        "search": listing.search(Case.title),
+        "difficulty": listing.equals(Case.difficulty),
+        "case_type": listing.equals(Case.case_type),
+        "track": listing.equals(Case.track),
+    },
+)
 
 
 def create(session: Session, caller: Caller, content: Mapping[str, Any]) -> Case:
@@ -134,9 +118,7 @@ def load_catalogue(session: Session, entries: Iterable[Mapping[str, Any]]) -> No
     for entry in entries:
         id = uuid5(CATALOGUE, str(entry["slug"]))
         case = known.pop(id, None) or Case(id=id)
-        for name, value in entry.items():
-            if name not in ("slug", "solution") and getattr(case, name) != value:
-                setattr(case, name, value)
+        case.change({name: value for name, value in entry.items() if name not in ("slug", "solution")})
         session.add(case)
     for case in known.values():
         case.deleted_at = case.deleted_at or now()

@@ -1,6 +1,5 @@
 """Invitations: one per assessment and email."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,15 +11,15 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from rules.invitations import MOVES
-from rules.pages import Page
+from rules.tokens import new_token
 from store import events
-from store.accounts import organisations
+from store.assessing import assessments
 from store.assessing.assessments import Assessment
-from store.database import pages
+from store.database import listing
 from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.engine import Means
-from store.database.ids import new_token
 from store.database.prepared import Prepared
+from store.database.usage import USED
 
 
 class Invitation(Base, Owned, Updated):
@@ -92,31 +91,41 @@ _READ = Prepared(
     .join(Assessment, Assessment.id == Invitation.assessment_id)
     .with_only_columns(
         *Invitation.__table__.columns,
-        organisations.USED,
+        USED,
         Assessment.slug.label("assessment.slug"),
         Assessment.title.label("assessment.title"),
     )
     .where(Invitation.token == bindparam("token"))
 )
-_LIST = pages.Listing(
-    visible(ANYONE, Invitation),
-    Invitation.id,
-    beside={
-        "assessment": (
-            lambda page: Assessment.id == page.c.assessment_id,
-            (Assessment.slug, Assessment.title),
-        )
-    },
-    filters={
-        "assessment_id": Invitation.assessment_id == bindparam("assessment_id"),
-        "status": Invitation.status == bindparam("status"),
-        "email": Invitation.email_key == bindparam("email"),
-        "external_id": Invitation.external_id == bindparam("external_id"),
+_ROWS = visible(ANYONE, Invitation)
+_BESIDE: dict[str, listing.Beside] = {
+    "assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug, Assessment.title))
+}
+_FILTERS = {"status": listing.equals(Invitation.status), "updated_after": listing.updated_after(Invitation)}
+LIST = listing.Listing(
+    _ROWS,
+    {"-id": (Invitation.id,)},
+    {
+        **_FILTERS,
+        "assessment": listing.Filter(
+            Invitation.assessment_id == bindparam("assessment"), find=assessments.find_id
+        ),
+        "email": listing.address(Invitation.email_key),
+        "external_id": listing.equals(Invitation.external_id),
         # The second half only tells PostgreSQL that its index, which holds no row without tags, will do.
-        "tag": and_(Invitation.tags.contains(bindparam("tag")), Invitation.tags != text("'{}'")),
-        "updated_after": Invitation.updated_at > bindparam("updated_after"),
+        "tag": listing.Filter(
+            and_(Invitation.tags.contains(bindparam("tag")), Invitation.tags != text("'{}'")),
+            read=lambda tag: [tag],
+            skewed=True,
+        ),
     },
-    skewed={"tag", "updated_after"},
+    _BESIDE,
+)
+OF_ASSESSMENT = listing.Listing(
+    _ROWS.where(Invitation.assessment_id == bindparam("assessment_id")),
+    {"-id": (Invitation.id,)},
+    _FILTERS,
+    _BESIDE,
 )
 
 
@@ -126,34 +135,6 @@ def read(means: Means, caller: Caller, token: str) -> Any:
     if row is None:
         raise NotFound("There is no such invitation.")
     return row
-
-
-def page(
-    means: Means,
-    caller: Caller,
-    *,
-    assessment_id: UUID | None = None,
-    status: str | None = None,
-    email: str | None = None,
-    external_id: str | None = None,
-    tag: str | None = None,
-    updated_after: datetime | None = None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Read one page with their assessments' slugs and titles, newest first."""
-    return _LIST.page(
-        means,
-        caller,
-        assessment_id=assessment_id,
-        status=status,
-        email=None if email is None else email.strip().casefold(),
-        external_id=external_id,
-        tag=None if tag is None else [tag],
-        updated_after=updated_after,
-        cursor=cursor,
-        page_size=page_size,
-    )
 
 
 def remove(session: Session, invitation: Invitation) -> None:
@@ -168,30 +149,27 @@ def next_due(session: Session) -> datetime | None:
     return session.scalar(select(func.min(Invitation.expires_at)).where(Invitation.status == "pending"))
 
 
-_EXPIRE = Prepared(
+_DUE = Prepared(
     text("""
     WITH oldest AS (
-        SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :moment
+        SELECT * FROM invitations WHERE status = 'pending' AND expires_at <= :moment
         ORDER BY expires_at LIMIT :rows FOR UPDATE SKIP LOCKED
     ), newest AS (  -- what has just become due does not wait for a backlog
-        SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :moment
+        SELECT * FROM invitations WHERE status = 'pending' AND expires_at <= :moment
         ORDER BY expires_at DESC LIMIT :rows / 10 FOR UPDATE SKIP LOCKED
     )
-    UPDATE invitations SET status = :status, updated_at = :moment
-    FROM assessments
-    WHERE invitations.id IN (SELECT id FROM oldest UNION SELECT id FROM newest)
-      AND assessments.id = invitations.assessment_id
-    RETURNING invitations.*, assessments.slug AS "assessment.slug", assessments.title AS "assessment.title"
+    SELECT due.*, assessments.slug AS "assessment.slug", assessments.title AS "assessment.title"
+    FROM (SELECT * FROM oldest UNION ALL SELECT * FROM newest WHERE id NOT IN (SELECT id FROM oldest)) AS due
+    JOIN assessments ON assessments.id = due.assessment_id
+    ORDER BY due.expires_at, due.id
     """)
 )
 
 
-def expire_due(session: Session, limit: int, show: Callable[[Any], dict[str, Any]]) -> int:
+def expire_due(session: Session, limit: int, show: events.Shape) -> int:
     """Expire what nobody started in time, with their events; return how many there were."""
-    move = MOVES["expire"]
-    due = _EXPIRE.all(session, moment=now(), rows=limit, status=move.target)
-    for invitation in sorted(due, key=lambda one: (one.expires_at, one.id)):
-        events.record(session, str(move.event), invitation, show(invitation))
+    due = _DUE.all(session, moment=now(), rows=limit)
+    events.apply_all(session, Invitation, due, MOVES["expire"], show)
     return len(due)
 
 

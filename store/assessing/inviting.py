@@ -1,6 +1,6 @@
 """How an invitation is made: once for each candidate, and never more than the month has."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, select, text
@@ -9,13 +9,14 @@ from sqlalchemy.orm import Session
 from rules.caller import Caller
 from rules.clock import month, now
 from rules.invitations import check_active, check_quota
+from rules.tokens import new_token
 from store import events
 from store.accounts import organisations
 from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
 from store.database.base import ANYONE, visible
 from store.database.engine import Change
-from store.database.ids import new_id, new_token
+from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
 
 _EXISTING = Prepared(
@@ -95,7 +96,7 @@ def invite(
     caller: Caller,
     assessment: Any,
     candidate: Mapping[str, Any],
-    show: Callable[[Any], dict[str, Any]],
+    show: events.Shape,
 ) -> tuple[Any, bool]:
     """Invite a candidate once, with its event; return the invitation and whether it is new, or refuse."""
     check_active(assessment.status)

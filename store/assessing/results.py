@@ -1,24 +1,23 @@
 """Results: sessions as their organisation sees them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, contains_eager, joinedload
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.orm.attributes import set_committed_value
 
 from rules import grading
 from rules.clock import now
 from rules.errors import NotFound
-from rules.pages import Page
 from store import events, outbox
 from store.accounts import members
-from store.assessing.assessments import Assessment
+from store.accounts.organisations import Organisation
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession, SessionCase, Violation, cases
-from store.database import pages
+from store.database import listing
+from store.database.base import ANYONE, visible
 
 
 class Telling(Protocol):
@@ -31,31 +30,22 @@ class Telling(Protocol):
 Whole = tuple[CandidateSession, list[SessionCase], list[Violation]]
 
 
-def page(
-    session: Session,
-    assessment: Assessment,
-    *,
-    status: str | None,
-    passed: bool | None,
-    updated_after: datetime | None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Load one page of an assessment's sessions, the latest start first."""
-    rows = (
-        select(CandidateSession)
-        .join(CandidateSession.invitation)
-        .options(contains_eager(CandidateSession.invitation))
-        .where(CandidateSession.assessment_id == assessment.id)
-    )
-    if status is not None:
-        over = CandidateSession.completed_at.is_not(None)
-        rows = rows.where(over if status == "completed" else ~over)
-    if passed is not None:
-        rows = rows.where(CandidateSession.passed.is_(passed))
-    if updated_after is not None:
-        rows = rows.where(CandidateSession.updated_at > pages.past(updated_after))
-    return pages.page(session, rows, CandidateSession.id, cursor=cursor, page_size=page_size)
+_OVER = CandidateSession.completed_at.is_not(None)
+LIST = listing.Listing(
+    visible(ANYONE, CandidateSession).where(CandidateSession.assessment_id == bindparam("assessment_id")),
+    {"-id": (CandidateSession.id,)},
+    {
+        "status": listing.Filter(instead={"completed": _OVER, "started": ~_OVER}),
+        "passed": listing.equals(CandidateSession.passed),
+        "updated_after": listing.updated_after(CandidateSession),
+    },
+    beside={
+        "invitation": (
+            lambda page: Invitation.id == page.c.invitation_id,
+            (Invitation.email, Invitation.name, Invitation.role, Invitation.status, Invitation.token),
+        )
+    },
+)
 
 
 def get(session: Session, invitation: Invitation, *, for_update: bool = False) -> Whole:
@@ -106,17 +96,22 @@ def grade(
     for case in asked:
         answer = case.answer[0] if case.answer else None
         found = grading.grade(case.content, answer, passed_tests.get(case.case_order))
-        case.status, case.score = found.status, found.score(case.max_score)
+        case.grade(found.status, found.score(case.max_score))
     settle(session, sitting, asked, tell.outcome_event)
-    name, to_notify = members.to_notify(session, sitting)
-    outbox.add_all(session, "mail", [tell.notice(sitting, member, name) for member in to_notify])
+    organisation = session.get_one(Organisation, sitting.organisation_id)
+    if organisation.notify_on_candidate_completion or sitting.invitation.assessment.notify_on_completion:
+        notices = [
+            tell.notice(sitting, member, organisation.name)
+            for member in members.to_notify(session, organisation)
+        ]
+        outbox.add_all(session, "mail", notices)
 
 
 def settle(
     session: Session,
     sitting: CandidateSession,
     asked: Sequence[SessionCase],
-    show: Callable[[Any], dict[str, Any]],
+    show: events.Shape,
 ) -> None:
     """Add up a session; the first time that nothing waits for review, its outcome is final and told."""
     result = grading.total(asked, sitting.passing_score)

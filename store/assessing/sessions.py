@@ -3,7 +3,6 @@
 The invitation's row is the lock of everything a candidate does: whoever moves or writes a session takes it first.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -86,6 +85,10 @@ class SessionCase(Base, Identified, Updated):
     max_score: Mapped[Decimal] = mapped_column(Numeric(12, 2))
     comment: Mapped[str | None]
 
+    def grade(self, status: str, score: Decimal | None) -> None:
+        """Keep how right the answer is."""
+        self.status, self.score = status, score
+
 
 class Violation(Base, Identified):
     """One integrity signal of one session."""
@@ -97,10 +100,6 @@ class Violation(Base, Identified):
     violation_type: Mapped[str]
     case_order: Mapped[int | None]
     occurred_at: Mapped[datetime]
-
-
-# What an event tells of a session; schemas.sessions has the functions.
-Show = Callable[[CandidateSession], dict[str, Any]]
 
 
 @dataclass
@@ -128,13 +127,13 @@ class Sitting:
         return self.invitation.status == "started" and self.status == "completed"
 
 
-def look(session: Session, token: str, show: Show) -> Sitting | None:
+def look(session: Session, token: str, show: events.Shape) -> Sitting | None:
     """Load the sitting behind a token, or None; without a lock, unless its time is up and it must be finished."""
     sitting = _read(session, token)
     return hold(session, token, show) if sitting and sitting.is_overdue else sitting
 
 
-def hold(session: Session, token: str, show: Show) -> Sitting:
+def hold(session: Session, token: str, show: events.Shape) -> Sitting:
     """Load and lock the sitting behind a token, finished first where its time is up, or refuse: NOT_FOUND."""
     session.execute(select(Invitation.id).where(Invitation.token == token).with_for_update())
     # Read after the lock: both the rows and the moment are those of our turn.
@@ -164,7 +163,7 @@ def _read(session: Session, token: str) -> Sitting | None:
     return sitting
 
 
-def start(session: Session, sitting: Sitting, show: Show) -> None:
+def start(session: Session, sitting: Sitting, show: events.Shape) -> None:
     """Begin a pending sitting: snapshot its cases, lock the assessment's, and tell; a later call changes nothing."""
     invitation, assessment = sitting.invitation, sitting.invitation.assessment
     if sitting.session is not None:
@@ -184,7 +183,6 @@ def start(session: Session, sitting: Sitting, show: Show) -> None:
         violation_counts={},
     )
     session.add(candidate_session)
-    invitation.status, invitation.started_at = move.target, sitting.moment
     if not assessment.cases_locked:
         # Whoever changes the cases holds this row, so what is read next stands. No edit: updated_at stays.
         session.execute(
@@ -198,7 +196,7 @@ def start(session: Session, sitting: Sitting, show: Show) -> None:
     if rows:
         session.execute(insert(SessionCase).values(rows))
     sitting.session = candidate_session
-    events.record(session, str(move.event), candidate_session, show(candidate_session))
+    events.apply(session, invitation, move, lambda _: show(candidate_session), at=sitting.moment)
 
 
 def cases(session: Session, candidate_session: CandidateSession) -> list[SessionCase]:
@@ -284,22 +282,25 @@ def due(session: Session, limit: int) -> list[CandidateSession]:
     )
 
 
-def finish(session: Session, candidate_session: CandidateSession, moment: datetime, show: Show) -> None:
+def finish(
+    session: Session, candidate_session: CandidateSession, moment: datetime, show: events.Shape
+) -> None:
     """Complete a locked session and ask for the grades."""
     complete(session, candidate_session, moment, show)
     outbox.add(session, "grade", session_id=str(candidate_session.id))
 
 
-def complete(session: Session, candidate_session: CandidateSession, moment: datetime, show: Show) -> None:
+def complete(
+    session: Session, candidate_session: CandidateSession, moment: datetime, show: events.Shape
+) -> None:
     """Complete a locked session, at its deadline where that has passed, and tell."""
     invitation = candidate_session.invitation
     move = take(rules.sessions.MOVES, "finish", invitation.status)
     deadline_at = candidate_session.deadline_at
     ended_at = moment if deadline_at is None else min(moment, deadline_at)
-    invitation.status = move.target
-    invitation.completed_at = candidate_session.completed_at = ended_at
+    candidate_session.completed_at = ended_at
     candidate_session.time_spent_seconds = int((ended_at - candidate_session.started_at).total_seconds())
-    events.record(session, str(move.event), candidate_session, show(candidate_session))
+    events.apply(session, invitation, move, lambda _: show(candidate_session), at=ended_at)
 
 
 def moment(session: Session) -> datetime:

@@ -1,13 +1,15 @@
 """What all tables share, and the one door to their rows."""
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Boolean, DateTime, ForeignKey, MetaData, Select, Text, Uuid, bindparam, select
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, declared_attr, mapped_column
 
+from rules import slugs
 from rules.caller import Caller
 from rules.clock import now
 from store.database.ids import new_id
@@ -33,6 +35,12 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSONB(),
         list[Any]: JSONB(),
     }
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change columns by their names; a status is none of them, for it moves (store.events)."""
+        assert "status" not in values
+        for name, value in values.items():
+            setattr(self, name, value)
 
 
 class Identified:
@@ -63,17 +71,27 @@ class Owned(Identified):
 Row = TypeVar("Row", bound=Owned)
 
 
-class _Anyone:
+class Anyone:
     """The caller of a statement that is prepared before there is one (store.database.prepared)."""
 
     organisation_id = bindparam("organisation_id", type_=Uuid())
     livemode = bindparam("livemode", type_=Boolean())
 
 
-ANYONE = _Anyone()
+ANYONE = Anyone()
 
 
-def visible(caller: Caller | _Anyone, model: type[Row]) -> Select[Row]:
+def free_slug(
+    session: Session, caller: Caller, model: Any, title: str, *, otherwise: str, reserved: Collection[str]
+) -> str:
+    """Return a slug that no row of the caller's has. The organisation row must be locked."""
+    base = slugs.base(title, otherwise)
+    like = (model.slug == base) | model.slug.like(f"{base}-%")
+    mine = (model.organisation_id == caller.organisation_id) & (model.livemode == caller.livemode)
+    return slugs.free(base, {*session.scalars(select(model.slug).where(mine, like)), *reserved})
+
+
+def visible(caller: Caller | Anyone, model: type[Row]) -> Select[Row]:
     """Select the rows this caller may see: its organisation's, in its mode."""
     return select(model).where(
         model.organisation_id == caller.organisation_id, model.livemode == caller.livemode

@@ -1,4 +1,4 @@
-"""The connection pools and the one place that commits."""
+"""The connection pools, and what statements are carried out with."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ class Reading:
     """
 
     connection: psycopg.Connection[Any]
-    invites_used: int | None = None  # as a statement with organisations.USED among its columns found it
+    invites_used: int | None = None  # as a statement with usage.USED among its columns found it
 
 
 @dataclass(slots=True)
@@ -110,29 +110,12 @@ def _ready(pool: Engine | None) -> Engine:
 
 
 @contextmanager
-def transaction() -> Iterator[Session]:
-    """Open one transaction: committed at the end with its events numbered, rolled back on any exception."""
-    with Session(engine(), expire_on_commit=False) as session:
-        yield session
-        _end(session)
-
-
-@contextmanager
-def writing() -> Iterator[Writing]:
-    """Open one transaction as `transaction` does, without a session."""
-    with _taken(_engine) as connection:  # the pool rolls back what is open
-        means = Writing(connection, connection.commit)
-        yield means
-        _end(means)
-
-
-@contextmanager
 def at_once() -> Iterator[Writing]:
     """Take a connection on which one statement is the whole transaction, its locks gone before its answer is here.
 
     Whoever shares an interpreter with busy threads waits for each answer: three of them would hold a lock for longer.
     """
-    with _taken(_engine) as connection:
+    with taken(engine()) as connection:
         connection.autocommit = True
         try:
             means = Writing(connection, connection.commit)
@@ -144,24 +127,17 @@ def at_once() -> Iterator[Writing]:
                 connection.autocommit = False
 
 
-def _end(means: Change) -> None:
-    from store import events  # noqa: PLC0415 - events needs the base, which needs nothing of this module
-
-    events.write(means)
-    means.commit()
-
-
 @contextmanager
 def reading() -> Iterator[Reading]:
     """Take a connection for reading; PostgreSQL itself refuses to write on it."""
-    with _taken(_readers) as connection:
+    with taken(_ready(_readers)) as connection:
         yield Reading(connection)
 
 
 @contextmanager
-def _taken(pool: Engine | None) -> Iterator[psycopg.Connection[Any]]:
+def taken(pool: Engine) -> Iterator[psycopg.Connection[Any]]:
     """Take a pool's connection and give it back; when it is lost, the others are forgotten too."""
-    held = _ready(pool).raw_connection()
+    held = pool.raw_connection()
     connection = cast("psycopg.Connection[Any]", held.driver_connection)
     try:
         yield connection

@@ -1,6 +1,5 @@
-"""Identifiers and random tokens."""
+"""Identifiers."""
 
-import secrets
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -9,8 +8,3 @@ from uuid_utils.compat import uuid7
 def new_id() -> UUID:
     """Return a UUIDv7: newer ids sort after older ones, so `id` is the keyset of every list."""
     return uuid7()
-
-
-def new_token() -> str:
-    """Return an unguessable URL-safe token (256 bits)."""
-    return secrets.token_urlsafe(32)

@@ -26,7 +26,7 @@ class Prepared:
 
     A column labelled `assessment.slug` becomes the attribute `slug` of the attribute `assessment`; such columns come
     last. The parameters `organisation_id` and `livemode` are the caller's, `month` is the present one. Works in a
-    transaction and in a reading, which keeps the use of the month that a statement tells of (organisations.USED).
+    transaction and in a reading, which keeps the use of the month that a statement tells of (usage.USED).
     """
 
     def __init__(self, statement: Executable, *, planned_by_values: bool = False) -> None:

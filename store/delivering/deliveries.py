@@ -4,41 +4,27 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
-from rules.pages import Page
 from store import outbox
-from store.database import pages
-from store.database.base import visible
+from store.database import listing
+from store.database.base import ANYONE, visible
 from store.delivering.webhooks import Delivery, WebhookEndpoint
 
-
-def listing(
-    session: Session,
-    caller: Caller,
-    endpoint: WebhookEndpoint,
-    *,
-    status: str | None,
-    event_type: str | None,
-    since: datetime | None,
-    until: datetime | None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Load one page of an endpoint's deliveries, newest first."""
-    statement = visible(caller, Delivery).where(Delivery.endpoint_id == endpoint.id)
-    for column, value in ((Delivery.status, status), (Delivery.event_type, event_type)):
-        if value is not None:
-            statement = statement.where(column == value)
-    if since is not None:
-        statement = statement.where(Delivery.created_at >= since)
-    if until is not None:
-        statement = statement.where(Delivery.created_at < until)
-    return pages.page(session, statement, Delivery.id, cursor=cursor, page_size=page_size)
+LIST = listing.Listing(
+    visible(ANYONE, Delivery).where(Delivery.endpoint_id == bindparam("endpoint_id")),
+    {"-id": (Delivery.id,)},
+    {
+        "status": listing.equals(Delivery.status),
+        "event_type": listing.equals(Delivery.event_type),
+        "since": listing.Filter(Delivery.created_at >= bindparam("since")),
+        "until": listing.Filter(Delivery.created_at < bindparam("until")),
+    },
+)
 
 
 def get(session: Session, caller: Caller, endpoint: WebhookEndpoint, id: UUID) -> Delivery:

@@ -10,15 +10,14 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from rules import signatures
+from rules import tokens
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import DuplicateKey, NotFound, NotVerified
 from rules.events import ALL
-from rules.pages import Page
 from store import outbox
-from store.database import pages, secrets
-from store.database.base import Base, Owned, Updated, visible
+from store.database import listing, secrets
+from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.ids import new_id
 
 
@@ -76,14 +75,11 @@ class Delivery(Base, Owned):
     last_error: Mapped[str | None]
 
 
-def listing(
-    session: Session, caller: Caller, *, updated_after: datetime | None, cursor: str | None, page_size: int
-) -> Page:
-    """Load one page of the caller's endpoints, newest first."""
-    statement = visible(caller, WebhookEndpoint)
-    if updated_after is not None:
-        statement = statement.where(WebhookEndpoint.updated_at > pages.past(updated_after))
-    return pages.page(session, statement, WebhookEndpoint.id, cursor=cursor, page_size=page_size)
+LIST = listing.Listing(
+    visible(ANYONE, WebhookEndpoint),
+    {"-id": (WebhookEndpoint.id,)},
+    {"updated_after": listing.updated_after(WebhookEndpoint)},
+)
 
 
 def get(session: Session, caller: Caller, id: UUID, *, lock: bool = False) -> WebhookEndpoint:
@@ -102,7 +98,7 @@ def create(
 
     Refuses an address that is registered for the same events already, however many ask at once.
     """
-    secret = signatures.new_secret()
+    secret = tokens.new_secret()
     made = session.scalar(
         insert(WebhookEndpoint)
         .values(
@@ -138,8 +134,7 @@ def change(session: Session, endpoint: WebhookEndpoint, changes: dict[str, Any])
         endpoint.is_active = False
     try:
         with session.begin_nested():
-            for name, value in changes.items():
-                setattr(endpoint, name, value)
+            endpoint.change(changes)
             session.flush()
     except IntegrityError:
         raise DuplicateKey("An endpoint with this URL and these events exists already.") from None
@@ -180,7 +175,7 @@ def activate(session: Session, endpoint: WebhookEndpoint) -> None:
 
 def rotate(session: Session, endpoint: WebhookEndpoint, *, overlap: timedelta) -> str:
     """Give a locked endpoint a new secret; the old one signs too until the overlap is over."""
-    secret = signatures.new_secret()
+    secret = tokens.new_secret()
     endpoint.previous_secret = endpoint.secret if overlap else None
     endpoint.previous_secret_until = now() + overlap if overlap else None
     endpoint.secret = secrets.encrypt(secret)

@@ -1,16 +1,14 @@
 """What the world may see of an organisation: its open jobs of the live mode."""
 
-from sqlalchemy import Select, or_
+from sqlalchemy import Select, func, or_
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
-from rules.clock import now
 from rules.errors import NotFound
-from rules.pages import Page
 from store.accounts import organisations
 from store.accounts.organisations import Organisation
-from store.database import pages
-from store.database.base import visible
+from store.database import listing
+from store.database.base import ANYONE, Anyone, visible
 from store.hiring.jobs import Job
 
 
@@ -22,9 +20,14 @@ def visit(session: Session, slug: str) -> tuple[Organisation, Caller]:
     return found, Caller(found.id, livemode=True, plan_name=found.plan)
 
 
-def page(session: Session, caller: Caller, *, cursor: str | None, page_size: int) -> Page:
-    """Load one page of open jobs, newest first."""
-    return pages.page(session, _open(caller), Job.id, cursor=cursor, page_size=page_size)
+def _open(caller: Caller | Anyone) -> Select[Job]:
+    # The schedule closes what has expired a moment later.
+    return visible(caller, Job).where(
+        Job.status == "open", or_(Job.expires_at.is_(None), Job.expires_at > func.now())
+    )
+
+
+LIST = listing.Listing(_open(ANYONE), {"-id": (Job.id,)})
 
 
 def get(session: Session, caller: Caller, slug: str) -> Job:
@@ -33,10 +36,3 @@ def get(session: Session, caller: Caller, slug: str) -> Job:
     if row is None:
         raise NotFound("There is no such open job.")
     return row
-
-
-def _open(caller: Caller) -> Select[Job]:
-    # The schedule closes what has expired a moment later.
-    return visible(caller, Job).where(
-        Job.status == "open", or_(Job.expires_at.is_(None), Job.expires_at > now())
-    )

@@ -1,17 +1,15 @@
 """The questions that jobs ask."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, select, update
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, bindparam, delete, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.errors import NotFound
 from rules.fields import LAST_PLACE
-from rules.pages import Page
-from store.database import pages
+from store.database import listing
 from store.database.base import Base, Identified, Updated
 from store.hiring.jobs import Job
 from store.hiring.knockouts import KnockoutRule
@@ -57,22 +55,11 @@ def all_of(session: Session, job: Job) -> list[ApplicationField]:
     return list(session.scalars(rows.order_by(ApplicationField.sort_order, ApplicationField.id)))
 
 
-def page(
-    session: Session, job: Job, *, updated_after: datetime | None, cursor: str | None, page_size: int
-) -> Page:
-    """Load one page of a job's questions in their order."""
-    rows = select(ApplicationField).where(ApplicationField.job_id == job.id)
-    if updated_after is not None:
-        rows = rows.where(ApplicationField.updated_at > pages.past(updated_after))
-    return pages.page(
-        session,
-        rows,
-        ApplicationField.sort_order,
-        ApplicationField.id,
-        cursor=cursor,
-        page_size=page_size,
-        descending=False,
-    )
+LIST = listing.Listing(
+    select(ApplicationField).where(ApplicationField.job_id == bindparam("job_id")),
+    {"sort_order": (ApplicationField.sort_order, ApplicationField.id)},
+    {"updated_after": listing.updated_after(ApplicationField)},
+)
 
 
 def get(session: Session, job: Job, id: UUID) -> ApplicationField:

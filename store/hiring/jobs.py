@@ -1,6 +1,6 @@
 """Jobs, and what the schedule does with them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
@@ -12,7 +12,6 @@ from sqlalchemy import (
     Index,
     Numeric,
     Select,
-    Text,
     UniqueConstraint,
     bindparam,
     func,
@@ -25,13 +24,11 @@ from rules import jobs as rules
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
-from rules.moves import Move
-from rules.pages import Page
 from store import events
 from store.assessing.assessments import Assessment
-from store.database import pages, slugs
-from store.database.base import ANYONE, Base, Owned, Updated, visible
-from store.database.engine import Reading
+from store.database import listing
+from store.database.base import ANYONE, Base, Owned, Updated, free_slug, visible
+from store.database.engine import Means
 from store.database.prepared import Prepared
 
 SIFTED = [
@@ -121,57 +118,31 @@ _FIND = Prepared(
     .limit(1)
     .with_only_columns(Job.id)
 )
-_LIST = pages.Listing(
+LIST = listing.Listing(
     # Lists show no description, which may be long.
     visible(ANYONE, Job).with_only_columns(
         *(column for column in Job.__table__.columns if column.name != "description_html")
     ),
-    Job.id,
-    beside={"assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,))},
-    filters={
-        "search": func.lower(Job.title).like(func.lower(bindparam("search", type_=Text())), escape="/"),
-        "status": Job.status == bindparam("status"),
-        "team_id": Job.team_id == bindparam("team_id"),
-        "no_team": Job.team_id.is_(None),
-        "updated_after": Job.updated_at > bindparam("updated_after"),
+    {"-id": (Job.id,)},
+    {
+        "search": listing.search(Job.title),
+        "status": listing.equals(Job.status, instead={"all": None}),
+        "team_id": listing.equals(
+            Job.team_id, read=UUID, instead={"null": Job.team_id.is_(None)}, skewed=True
+        ),
+        "updated_after": listing.updated_after(Job),
     },
-    skewed={"search", "team_id", "updated_after"},
-    sifting={"search"},
+    beside={"assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,))},
 )
 
 
-def find_id(means: Session | Reading, caller: Caller, key: str) -> UUID:
+def find_id(means: Means, caller: Caller, key: str) -> UUID:
     """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
     id = None
     with suppress(ValueError):
         id = UUID(key)
     row = _FIND.first(means, caller, key=key, id=id)
     return row.id if row else NIL
-
-
-def page(
-    means: Session | Reading,
-    caller: Caller,
-    *,
-    search: str | None = None,
-    status: str = "all",
-    team_id: str | None = None,
-    updated_after: datetime | None = None,
-    cursor: str | None,
-    page_size: int,
-) -> Page:
-    """Read one page with their assessments' slugs, newest first."""
-    return _LIST.page(
-        means,
-        caller,
-        search=pages.containing(search) if search else None,
-        status=None if status == "all" else status,
-        team_id=None if team_id in (None, "null") else UUID(team_id),
-        no_team=True if team_id == "null" else None,
-        updated_after=updated_after,
-        cursor=cursor,
-        page_size=page_size,
-    )
 
 
 def count_open(session: Session, caller: Caller) -> int:
@@ -187,7 +158,7 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Job
     job = Job(
         organisation_id=caller.organisation_id,
         livemode=caller.livemode,
-        slug=slugs.free(
+        slug=free_slug(
             session, caller, Job, settings["title"], otherwise="job", reserved=rules.RESERVED_SLUGS
         ),
         **settings,
@@ -197,9 +168,9 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Job
     return job
 
 
-def publish(session: Session, caller: Caller, job: Job, show: Callable[[Any], dict[str, Any]]) -> None:
+def publish(session: Session, caller: Caller, job: Job, show: events.Shape) -> None:
     """Open a draft, or refuse. The organisation row must be locked, then the job's."""
-    way = rules.publish(
+    move = rules.publish(
         job.status,
         expires_at=job.expires_at,
         assessment_status=job.assessment.status if job.assessment else None,
@@ -207,16 +178,7 @@ def publish(session: Session, caller: Caller, job: Job, show: Callable[[Any], di
         open_jobs=count_open(session, caller),
         now=now(),
     )
-    move(session, job, way, show)
-
-
-def move(session: Session, job: Job, move: Move, show: Callable[[Any], dict[str, Any]]) -> None:
-    """Make a move: the status, its moment, its event."""
-    job.status = move.target
-    if move.stamp:
-        setattr(job, move.stamp, now())
-    session.flush()
-    events.record(session, str(move.event), job, show(job))
+    events.apply(session, job, move, show)
 
 
 def next_publication(session: Session) -> datetime | None:

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, delete, select
+from sqlalchemy import ForeignKey, Index, bindparam, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from rules.pages import Page
-from store.database import pages
+from store.database import listing
 from store.database.base import Base, Identified
 from store.hiring.jobs import Job
 
@@ -48,17 +47,10 @@ def all_of(session: Session, job: Job) -> list[KnockoutRule]:
     return list(session.scalars(rows.order_by(KnockoutRule.sort_order, KnockoutRule.id)))
 
 
-def page(session: Session, job: Job, *, cursor: str | None, page_size: int) -> Page:
-    """Load one page of a job's rules in their order."""
-    return pages.page(
-        session,
-        select(KnockoutRule).where(KnockoutRule.job_id == job.id),
-        KnockoutRule.sort_order,
-        KnockoutRule.id,
-        cursor=cursor,
-        page_size=page_size,
-        descending=False,
-    )
+LIST = listing.Listing(
+    select(KnockoutRule).where(KnockoutRule.job_id == bindparam("job_id")),
+    {"sort_order": (KnockoutRule.sort_order, KnockoutRule.id)},
+)
 
 
 def replace(session: Session, job: Job, rules: Sequence[Mapping[str, Any]]) -> list[KnockoutRule]:

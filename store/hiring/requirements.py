@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, select
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, bindparam, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from rules.pages import Page
-from store.database import pages
+from store.database import listing
 from store.database.base import Base, Identified
 from store.hiring.jobs import Job
 
@@ -59,17 +58,10 @@ def all_of(session: Session, job: Job) -> list[Requirement]:
     return list(session.scalars(rows.order_by(Requirement.sort_order, Requirement.id)))
 
 
-def page(session: Session, job: Job, *, cursor: str | None, page_size: int) -> Page:
-    """Load one page of a job's requirements in their order."""
-    return pages.page(
-        session,
-        select(Requirement).where(Requirement.job_id == job.id),
-        Requirement.sort_order,
-        Requirement.id,
-        cursor=cursor,
-        page_size=page_size,
-        descending=False,
-    )
+LIST = listing.Listing(
+    select(Requirement).where(Requirement.job_id == bindparam("job_id")),
+    {"sort_order": (Requirement.sort_order, Requirement.id)},
+)
 
 
 def replace(session: Session, job: Job, requirements: Sequence[Mapping[str, Any]]) -> list[Requirement]:

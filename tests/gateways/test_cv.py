@@ -5,8 +5,8 @@ import io
 import docx
 import pytest
 
-from gateways import cv
-from gateways.cv import KINDS, MEDIA_TYPES, sniff
+from gateways.cv import reading
+from gateways.cv.kinds import KINDS, MEDIA_TYPES, sniff
 from tests.cvs.expected import TODAY
 from tests.cvs.library import MAKERS
 
@@ -30,7 +30,7 @@ def facts(profile):
 
 @pytest.fixture(scope="module")
 def library():
-    return [(made := maker(), cv.parse(made.content, made.name, today=TODAY)) for maker in MAKERS]
+    return [(made := maker(), reading.parse(made.content, made.name, today=TODAY)) for maker in MAKERS]
 
 
 def test_nearly_everything_a_person_reads_is_found(library, capsys):
@@ -71,7 +71,7 @@ def test_each_cv_has_its_kind_and_profile(library, number):
 
 def test_the_same_file_has_the_same_profile_every_time(library):
     made, parsed = library[0]
-    assert cv.parse(made.content, "another name.docx", today=TODAY) == parsed
+    assert reading.parse(made.content, "another name.docx", today=TODAY) == parsed
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_the_same_file_has_the_same_profile_every_time(library):
 def test_a_file_is_what_its_content_says(content, kind):
     assert sniff(content) == kind
     if kind is None:
-        parsed = cv.parse(content, "cv.pdf")
+        parsed = reading.parse(content, "cv.pdf")
         assert parsed.kind is None
         assert parsed.error.endswith(".")
 
@@ -108,7 +108,7 @@ def test_a_word_document_that_says_nothing_of_its_pages_is_read_like_any_other()
     document.add_paragraph("Ada Lovelace")
     document.element.body.remove(document.element.body.sectPr)
     document.save(content)
-    parsed = cv.parse(content.getvalue(), "cv.docx", today=TODAY)
+    parsed = reading.parse(content.getvalue(), "cv.docx", today=TODAY)
     assert (parsed.kind, parsed.error, parsed.text.strip()) == ("docx", None, "Ada Lovelace")
 
 
@@ -132,4 +132,4 @@ def test_every_kind_has_a_media_type():
     ],
 )
 def test_text_is_read_in_the_encoding_it_was_written_in(encoding, text):
-    assert cv.parse(text.encode(encoding)).text == text
+    assert reading.parse(text.encode(encoding)).text == text

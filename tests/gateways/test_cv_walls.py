@@ -6,24 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from gateways import cv, sandbox
+from gateways import sandbox
 from gateways.cv import reading, walled
+from gateways.cv.orders import orders as ordered
 from gateways.cv.reading import BROKEN, TOO_BIG, TOO_LONG
 from tests.cvs import latin
 
 ROOT = Path(__file__).resolve().parents[2]
 
-needs_walls = pytest.mark.skipif(bool(cv.why_no_walls()), reason=f"no walls here: {cv.why_no_walls()}")
+needs_walls = pytest.mark.skipif(bool(walled.why_not()), reason=f"no walls here: {walled.why_not()}")
 
 
 def taken_over(code, content=b"", **orders):
     """Run code in the reader's place; return what it wrote, as JSON if it is any."""
-    answer = walled._run(code, reading.orders("pdf", **orders), content, 5)
+    answer = walled._run(code, ordered("pdf", **orders), content, 5)
     return json.loads(answer["stdout"]) if answer["stdout"] else answer
 
 
 def test_where_programs_can_run_cvs_are_read_behind_walls():
-    assert cv.why_no_walls() == "" or not sandbox.available("python")
+    assert walled.why_not() == "" or not sandbox.available("python")
 
 
 @needs_walls
@@ -86,7 +87,7 @@ print(json.dumps([seen, sorted(os.listdir({str(ROOT)!r})), sorted(os.environ)]))
 ])  # fmt: skip
 def test_whatever_it_does_has_a_reason(monkeypatch, code, error):
     monkeypatch.setattr(reading, "START", code)
-    parsed = cv.parse(b"%PDF-1.7", seconds=3.0)
+    parsed = reading.parse(b"%PDF-1.7", seconds=3.0)
     assert (parsed.profile, parsed.error) == (None, error)
 
 
@@ -97,15 +98,15 @@ def test_a_file_that_brings_the_walls_down_is_not_read_without_them(monkeypatch)
         return {"fault": "the program was lost before it ended"}
 
     monkeypatch.setattr(walled, "supervise", fall)
-    parsed = cv.parse(latin.english_pdf().content)
+    parsed = reading.parse(latin.english_pdf().content)
     assert (parsed.profile, parsed.error) == (None, BROKEN)
-    assert cv.why_no_walls() == ""
+    assert walled.why_not() == ""
 
 
 @pytest.mark.parametrize("make", [latin.english_pdf, latin.german_docx, latin.french_txt])
 def test_without_walls_the_same_is_read(monkeypatch, make):
     content = make().content
-    behind = cv.parse(content)
+    behind = reading.parse(content)
     monkeypatch.setattr(walled, "why_not", lambda: "this machine offers no sandbox")
-    assert cv.parse(content) == behind
+    assert reading.parse(content) == behind
     assert behind.profile["emails"]

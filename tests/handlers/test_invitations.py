@@ -16,6 +16,7 @@ from schemas import invitations as schemas
 from store.accounts import organisations
 from store.assessing import invitations, inviting
 from store.assessing.invitations import Invitation
+from store.database.usage import InviteUsage
 from store.events import Event
 from store.outbox import OutboxItem
 from tests.api import Tenant, address
@@ -30,9 +31,7 @@ def events(tenant: Tenant, type: str) -> list[dict]:
 def use_up(tenant: Tenant, used: int) -> None:
     with store.transaction() as session:
         session.add(
-            organisations.InviteUsage(
-                organisation_id=tenant.organisation.id, month=now().date().replace(day=1), used=used
-            )
+            InviteUsage(organisation_id=tenant.organisation.id, month=now().date().replace(day=1), used=used)
         )
 
 
@@ -136,9 +135,7 @@ def test_an_invitation_that_exists_is_answered_when_the_quota_is_spent(tenant: T
     tenant.live.invitation(slug, "ada@example.com")
     with store.transaction() as session:
         session.execute(
-            update(organisations.InviteUsage)
-            .where(organisations.InviteUsage.organisation_id == tenant.organisation.id)
-            .values(used=1000)
+            update(InviteUsage).where(InviteUsage.organisation_id == tenant.organisation.id).values(used=1000)
         )
     assert tenant.live.post(f"/assessments/{slug}/invites/", {"email": "ada@example.com"}).status_code == 200
     assert tenant.live.post(f"/assessments/{slug}/invites/", {"email": address()}).status_code == 403
@@ -311,11 +308,7 @@ def test_pages_go_both_ways_and_miss_nobody(tenant: Tenant) -> None:
 
 def test_a_month_has_its_own_quota(tenant: Tenant) -> None:
     with store.transaction() as session:
-        session.add(
-            organisations.InviteUsage(
-                organisation_id=tenant.organisation.id, month=date(2020, 1, 1), used=1000
-            )
-        )
+        session.add(InviteUsage(organisation_id=tenant.organisation.id, month=date(2020, 1, 1), used=1000))
     tenant.live.invitation(tenant.live.assessment()["slug"])
     assert tenant.live.get("/org/").json()["invites_used"] == 1
 

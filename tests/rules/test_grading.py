@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rules import grading
+from rules import decimals, grading
 from rules.grading import Grade, Result, fold, grade, maximum, status_of, total
 
 D = Decimal
@@ -123,7 +123,7 @@ def test_outcomes_that_do_not_fit_the_tests_are_a_fault():
     [(D(1) / 3, "10", "3.33"), (D(2) / 3, "10", "6.67"), (D("0.005"), "1", "0.01"), (D(1), "7.5", "7.50")],
 )
 def test_a_score_is_shown_with_two_digits_halves_up(share, max_score, score):
-    assert str(grading.cents(Grade(share).score(D(max_score)))) == score
+    assert str(decimals.cents(Grade(share).score(D(max_score)))) == score
 
 
 @pytest.mark.parametrize(

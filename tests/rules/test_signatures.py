@@ -6,7 +6,7 @@ import standardwebhooks
 import stripe
 import svix.webhooks
 
-from rules import signatures
+from rules import signatures, tokens
 
 VECTOR = {
     "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -24,16 +24,16 @@ def test_the_published_vector_comes_out():
 
 
 def test_a_secret_is_a_prefix_and_32_random_bytes():
-    secret = signatures.new_secret()
+    secret = tokens.new_secret()
     assert secret.startswith("whsec_")
     assert len(b64decode(secret.removeprefix("whsec_"), validate=True)) == 32
-    assert secret != signatures.new_secret()
+    assert secret != tokens.new_secret()
 
 
 @pytest.mark.parametrize("verifier", [standardwebhooks.Webhook, svix.webhooks.Webhook])
 @pytest.mark.parametrize("position", [0, 1])
 def test_published_standard_verifiers_accept_either_secret(verifier, position):
-    secrets = [signatures.new_secret(), signatures.new_secret()]
+    secrets = [tokens.new_secret(), tokens.new_secret()]
     headers = signatures.headers(secrets, "evt_1", int(time.time()), BODY)
     assert len(headers["webhook-signature"].split(" ")) == 2
     verifier(secrets[position]).verify(BODY, headers)
@@ -41,7 +41,7 @@ def test_published_standard_verifiers_accept_either_secret(verifier, position):
 
 @pytest.mark.parametrize("verifier", [standardwebhooks.Webhook, svix.webhooks.Webhook])
 def test_published_standard_verifiers_refuse_a_changed_body(verifier):
-    secret = signatures.new_secret()
+    secret = tokens.new_secret()
     headers = signatures.headers([secret], "evt_1", int(time.time()), BODY)
     with pytest.raises(standardwebhooks.WebhookVerificationError):
         verifier(secret).verify(BODY + b" ", headers)
@@ -49,13 +49,13 @@ def test_published_standard_verifiers_refuse_a_changed_body(verifier):
 
 @pytest.mark.parametrize("position", [0, 1])
 def test_stripes_verifier_accepts_either_secret(position):
-    secrets = [signatures.new_secret(), signatures.new_secret()]
+    secrets = [tokens.new_secret(), tokens.new_secret()]
     header = signatures.sign(secrets, "evt_1", int(time.time()), BODY)["X-Service-Signature"]
     assert stripe.WebhookSignature.verify_header(BODY.decode(), header, secrets[position], tolerance=300)
 
 
 def test_stripes_verifier_refuses_a_changed_body():
-    secret = signatures.new_secret()
+    secret = tokens.new_secret()
     header = signatures.sign([secret], "evt_1", int(time.time()), BODY)["X-Service-Signature"]
     with pytest.raises(stripe.SignatureVerificationError):
         stripe.WebhookSignature.verify_header(BODY.decode() + " ", header, secret, tolerance=300)

@@ -9,19 +9,28 @@ from uuid import UUID
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
+from rules.caller import Caller
 from rules.errors import Invalid
 from rules.pages import Page
 from store.assessing.assessments import AssessmentCase
 from store.assessing.cases import Case
-from store.database import pages
+from store.database import listing, pages
 from store.database.engine import engine
 from tests.api import Tenant, tenant
 
 pytestmark = pytest.mark.usefixtures("app")
+
+
+KEYS = (AssessmentCase.order, AssessmentCase.id)
+LIST = listing.Listing(
+    select(AssessmentCase).where(AssessmentCase.assessment_id == bindparam("assessment_id")),
+    {"order": KEYS, "-order": KEYS},
+)
+NOBODY = Caller(UUID(int=0), livemode=True, plan_name="starter")
 
 
 @dataclass
@@ -41,9 +50,8 @@ class Shelf:
             self.session.flush()
 
     def page(self, cursor: str | None, size: int, *, descending: bool) -> Page:
-        rows = select(AssessmentCase).where(AssessmentCase.assessment_id == self.assessment_id)
-        keys = (AssessmentCase.order, AssessmentCase.id)
-        return pages.page(self.session, rows, *keys, cursor=cursor, page_size=size, descending=descending)
+        given = {"cursor": cursor, "page_size": size, "ordering": "-order" if descending else "order"}
+        return LIST.page(self.session, NOBODY, **given, assessment_id=self.assessment_id)
 
     def everything(self, *, descending: bool) -> list[UUID]:
         rows = self.session.execute(
@@ -131,12 +139,11 @@ ID = "019a9b1e-7c1d-7a42-9f4e-5d0c8a3b2f10"
 ])  # fmt: skip
 def test_a_cursor_of_nobodys_is_refused(bad: str) -> None:
     with pytest.raises(Invalid) as refused:
-        pages.decode(bad, (AssessmentCase.order, AssessmentCase.id))
+        pages.decode(bad, KEYS)
     assert refused.value.details["fields"][0]["pointer"] == "/query/cursor"
 
 
 @given(order=st.integers(-(2**31), 2**31), id=st.uuids(), backwards=st.booleans())
 def test_a_cursor_is_read_as_it_was_written(order: int, id: UUID, backwards: bool) -> None:
-    keys = (AssessmentCase.order, AssessmentCase.id)
     row = AssessmentCase(order=order, id=id)
-    assert pages.decode(pages.encode(row, keys, backwards=backwards), keys) == (backwards, [order, id])
+    assert pages.decode(pages.encode(row, KEYS, backwards=backwards), KEYS) == (backwards, [order, id])

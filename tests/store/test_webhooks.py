@@ -484,7 +484,7 @@ def test_deliveries_are_listed_newest_first_and_filtered(caller):
     def listed(**changes):
         with store.transaction() as session:
             endpoint = webhooks.get(session, caller, id)
-            page = deliveries.listing(session, caller, endpoint, **(nothing | changes))
+            page = deliveries.LIST.page(session, caller, endpoint_id=endpoint.id, **(nothing | changes))
         return [one.payload["sequence"] for one in page.results], page.next
 
     first, cursor = listed()

@@ -52,7 +52,11 @@ def worker(wired):
 def worker_process(settings):
     """A worker in a process of its own; ready when it says so."""
     process = subprocess.Popen(
-        [sys.executable, "-c", "from app import processes, settings; processes.work(settings.read())"],
+        [
+            sys.executable,
+            "-c",
+            "from app.instance import processes, settings; processes.work(settings.read())",
+        ],
         cwd=ROOT,
         env={
             **os.environ,

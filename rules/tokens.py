@@ -1,0 +1,26 @@
+"""What nobody can guess: tokens, keys and secrets, each of 256 bits of chance."""
+
+import secrets
+from base64 import b64encode
+
+SECRET = "whsec_"  # noqa: S105 - what a signing secret begins with
+
+
+def new_token() -> str:
+    """Return a token for an address."""
+    return secrets.token_urlsafe(32)
+
+
+def new_key(*, livemode: bool) -> str:
+    """Return an API key, which says its mode."""
+    return f"ct_{'live' if livemode else 'test'}_{new_token()}"
+
+
+def new_secret() -> str:
+    """Return a signing secret, in padded base64."""
+    return SECRET + b64encode(secrets.token_bytes(32)).decode()
+
+
+def mark() -> str:
+    """Return a few digits that tell one name from another; they are no secret."""
+    return secrets.token_hex(4)

@@ -1,0 +1,62 @@
+"""What a list can be asked for is what the document says: each filter and each order, in both."""
+
+import ast
+import importlib
+import inspect
+import textwrap
+from typing import Any
+
+import pytest
+from sqlalchemy import False_
+
+from store.database.listing import Form, Listing
+from tests.documents import Documented, documents, operations
+
+LISTS = [
+    one
+    for name in documents()
+    for one in operations(name).values()
+    if any(parameter["name"] == "cursor" for parameter in one.parameters)
+]
+
+
+def listing(operation: Documented) -> Listing:
+    """The list that an operation's function names, as `module.NAME`."""
+    module = importlib.import_module(f"handlers.{operation.definition['tags'][0]}")
+    function = getattr(module, operation.id)
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    named: list[Any] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            try:
+                named.append(eval(ast.unparse(node), vars(module)))
+            except (NameError, AttributeError):  # of something that is not there before the function runs
+                continue
+    [found] = {id(one): one for one in named if isinstance(one, Listing)}.values()
+    return found
+
+
+@pytest.mark.parametrize("operation", LISTS, ids=lambda one: one.id)
+def test_the_document_and_the_list_have_the_same_filters_and_orders(operation: Documented) -> None:
+    found = listing(operation)
+    asked = {one["name"]: one for one in operation.parameters if one["in"] == "query"}
+    orders = asked.pop("ordering", None)
+    assert set(asked) - {"cursor", "page_size"} == set(found.filters)
+    if orders:
+        assert set(orders["schema"]["enum"]) == set(found.orders)
+        assert orders["schema"]["default"] == next(iter(found.orders))
+    else:
+        assert len(found.orders) == 1
+
+
+@pytest.mark.parametrize("operation", LISTS, ids=lambda one: one.id)
+def test_each_filter_compares_the_parameter_of_its_name(operation: Documented) -> None:
+    found = listing(operation)
+    schemas = {one["name"]: one["schema"] for one in operation.parameters}
+    order = next(iter(found.orders))
+    for name, one in found.filters.items():
+        if one.condition is None:  # every value has a condition of its own
+            assert set(schemas[name]["enum"]) == set(one.instead)
+        elif not isinstance(one.condition, False_):
+            assert f"%({name})s" in found.prepare(Form(order, ((name, None),))).text
+            assert set(one.instead) <= {*schemas[name].get("enum", one.instead)}
