@@ -47,6 +47,11 @@ def configure(*, base_url: str, model: str, api_key: str) -> None:
     _model = Model(base_url.rstrip("/"), model, api_key) if base_url and model else None
 
 
+def is_configured() -> bool:
+    """Say whether there is a model."""
+    return _model is not None
+
+
 def write(
     cv_text: str, job_title: str, job_text: str, requirements: Sequence[Mapping[str, Any]], *, seconds: float
 ) -> Brief:

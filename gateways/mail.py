@@ -50,6 +50,11 @@ def configure(*, smtp_url: str, mail_from: str, mail_dir: Path) -> None:
     _settings = _Settings(smtp_url, mail_from, mail_dir)
 
 
+def kind(*, livemode: bool) -> str:
+    """Say how mail of a mode goes out: smtp or files."""
+    return "smtp" if livemode and _settings is not None and _settings.smtp_url else "files"
+
+
 def send(mail: Mail) -> None:
     """Send or write one mail; raises OSError (SMTP errors are OSErrors) when it did not go out."""
     if _settings is None:

@@ -1,7 +1,11 @@
 """What an organisation looks like outside."""
 
+from datetime import datetime
+from typing import Any
+
 from marshmallow import fields
 
+from rules.clock import iso
 from schemas.fields import Resource, Show
 from schemas.showing import show
 
@@ -16,3 +20,9 @@ class Organisation(Resource):
 
 
 detail: Show = show(Organisation())
+
+
+def integration(provider: str, kind: str, is_active: bool, synced: datetime | None = None) -> dict[str, Any]:  # noqa: FBT001
+    """Show one thing that the organisation is connected with."""
+    moment = iso(synced) if synced else None
+    return {"provider": provider, "kind": kind, "is_active": is_active, "last_synced_at": moment}

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, text
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, false, func, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -18,7 +18,9 @@ from rules.events import ALL
 from store import outbox
 from store.database import listing, secrets
 from store.database.base import ANYONE, Base, Owned, Updated, visible
+from store.database.engine import Means
 from store.database.ids import new_id
+from store.database.prepared import Prepared
 
 
 class WebhookEndpoint(Base, Owned, Updated):
@@ -80,6 +82,19 @@ LIST = listing.Listing(
     {"-id": (WebhookEndpoint.id,)},
     {"updated_after": listing.updated_after(WebhookEndpoint)},
 )
+
+
+_CONNECTION = Prepared(
+    visible(ANYONE, WebhookEndpoint).with_only_columns(
+        func.coalesce(func.bool_or(WebhookEndpoint.is_active), false()).label("is_active"),
+        func.max(WebhookEndpoint.last_triggered_at).label("last_triggered_at"),
+    )
+)
+
+
+def connection(means: Means, caller: Caller) -> Any:
+    """Say whether any endpoint of the caller's is switched on, and when an event last went out to one."""
+    return _CONNECTION.first(means, caller)
 
 
 def get(session: Session, caller: Caller, id: UUID, *, lock: bool = False) -> WebhookEndpoint:

@@ -1,9 +1,14 @@
 """The organisation through the API."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from starlette.testclient import TestClient
 
-from tests.api import Tenant, tenant
+from gateways import briefs, mail
+from tests import receiver
+from tests.api import Api, Tenant, tenant
 from tests.probes import faults
 
 
@@ -79,3 +84,46 @@ def test_what_cannot_be_changed_is_refused(tenant: Tenant, body: dict, pointer: 
 
 def test_a_name_of_200_characters_fits(tenant: Tenant) -> None:
     assert tenant.live.patch("/org/", {"name": "ü" * 200}).json()["name"] == "ü" * 200
+
+
+# --- Integrations
+
+
+def integrations(api: Api) -> dict[str, dict[str, Any]]:
+    return {one["provider"]: one for one in api.get("/integrations/").json()["integrations"]}
+
+
+def test_without_endpoints_and_a_model_only_mail_is_connected(tenant: Tenant) -> None:
+    found = integrations(tenant.live)
+    assert {name: (one["kind"], one["is_active"]) for name, one in found.items()} == {
+        "webhooks": ("signed_events", False),
+        "mail": ("files", True),
+        "assistant": ("openai_compatible", False),
+    }
+    assert {one["last_synced_at"] for one in found.values()} == {None}
+
+
+def test_webhooks_are_connected_in_the_mode_in_which_an_endpoint_is_switched_on(tenant: Tenant) -> None:
+    with receiver.running() as running:
+        made = tenant.live.post("/webhooks/create/", {"url": running.url, "events": ["*"]}).json()
+        assert not integrations(tenant.live)["webhooks"]["is_active"]
+        assert tenant.live.post(f"/webhooks/{made['id']}/test/").status_code == 200
+    found = integrations(tenant.live)["webhooks"]
+    shown = tenant.live.get(f"/webhooks/{made['id']}/").json()
+    assert found["is_active"]
+    assert found["last_synced_at"] == shown["last_triggered_at"]
+    assert not integrations(tenant.test)["webhooks"]["is_active"]
+
+
+def test_mail_goes_out_as_it_is_set_up_but_for_the_test_mode(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(mail, "_settings", None)
+    mail.configure(smtp_url="smtp://mail.example.com", mail_from="hiring@example.com", mail_dir=tmp_path)
+    assert integrations(tenant.live)["mail"]["kind"] == "smtp"
+    assert integrations(tenant.test)["mail"]["kind"] == "files"
+
+
+def test_a_model_that_is_set_up_is_connected(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(briefs, "_model", briefs.Model("http://127.0.0.1:1", "a-model", ""))
+    assert integrations(tenant.live)["assistant"]["is_active"]

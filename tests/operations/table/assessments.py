@@ -41,6 +41,7 @@ CASE = {
 
 ROWS = {
     "get_organisation": Row(),
+    "list_integrations": Row(),
     "update_organisation": Row(body={"name": "Northwind Labs", "notify_on_candidate_completion": True}),
     "list_assessments": Row(
         states.an_assessment, query={"status": "active", "search": "engineer", "updated_after": LONG_AGO}
