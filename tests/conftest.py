@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import os
 from collections.abc import Iterator
 
 import connexion
@@ -39,6 +40,12 @@ def tenant(http: TestClient) -> api.Tenant:
 def other(http: TestClient) -> api.Tenant:
     """Another organisation, which must see nothing of the first."""
     return api.tenant(http)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are cores: for a third of their time tests wait for processes that they start."""
+    return (os.cpu_count() or 1) * 3 // 2
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -341,7 +341,8 @@ def test_the_plan_is_asked_before_existence_and_existence_before_quota(http: Tes
         owner.live.assessment(active=False)
     refusal(owner.live.post("/assessments/create/", {**body, "pool_mode": False}), 404, "CASE_NOT_FOUND")
     refusal(owner.live.post("/assessments/create/", {"title": "One more"}), 403, "ASSESSMENT_LIMIT_REACHED")
-    refusal(owner.live.get("/assessments/?team_slug=nothing"), 403, "PLAN_REQUIRED")
+    for path in ("/assessments/?team_slug=nothing", f"/applications/?team_id={owner.organisation.id}"):
+        refusal(owner.live.get(path), 403, "PLAN_REQUIRED")
     refusal(owner.live.get("/assessments/?team_slug=nothing&nonsense=1"), 400, "VALIDATION_ERROR")
 
 

@@ -199,7 +199,12 @@ def test_a_plan_has_so_many_cases_in_one_assessment(http: TestClient) -> None:
     assert (details["limit"], details["used"]) == (30, 0)
     slug = owner.live.assessment()["slug"]
     assert attach(owner.live, slug, *everything[:29]).status_code == 201
-    for answer in (attach(owner.live, slug, *everything[29:31]), replace(owner.live, slug, *everything[:31])):
+    changed = owner.live.patch(f"/assessments/{slug}/update/", {"cases": body["cases"]})
+    for answer in (
+        attach(owner.live, slug, *everything[29:31]),
+        replace(owner.live, slug, *everything[:31]),
+        changed,
+    ):
         details = refusal(answer, 403, "LIMIT_REACHED")["details"]
         assert (details["limit"], details["used"]) == (30, 29)
     assert attach(owner.live, slug, *everything[:30]).status_code == 201  # those that are there cost nothing

@@ -12,6 +12,7 @@ from handlers.sessions import run_code
 from store.assessing.assessments import Assessment
 from store.database import engine
 from store.database.ids import new_id
+from tests import seen
 from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, invite
 
 SECRET = "MARKER-of-a-secret"
@@ -24,7 +25,9 @@ def app(settings):
 
 @pytest.fixture
 def client(app):
-    return app.test_client()
+    made = app.test_client()
+    made.event_hooks["response"] = [seen.answer]
+    return made
 
 
 def started(client, *cases, **options):

@@ -109,10 +109,12 @@ def a_submission(api: Api) -> Ids:
     return made
 
 
-def a_failure(api: Api) -> Ids:
-    """A session that was handed in empty."""
+def a_pass(api: Api) -> Ids:
+    """A session that is over and passed."""
     made = a_sitting(api, NUMBER)
-    post(candidate(api), f"/invites/{made['token']}/submit/")
+    place = f"/invites/{made['token']}"
+    candidate(api).put(f"{place}/answers/{made['assessment_case_id']}/", {"answer": 42})
+    post(candidate(api), f"{place}/submit/")
     graded(api)
     return made
 
@@ -232,6 +234,7 @@ def graded(api: Api) -> None:
     """Grade what an organisation's candidates handed in."""
     for event in api.get("/events/", params={"type": "assessment.completed"}).json()["results"]:
         grading.grade(UUID(int=0), {"session_id": event["data"]["session_id"]})
+    api.get("/events/")  # what came of it is seen
 
 
 def screened(application_id: str) -> None:

@@ -47,7 +47,7 @@ ROWS = {
     "get_invitation": Row(states.an_invitation),
     "cancel_invitation": Row(states.an_invitation, status=204, answers=None),
     "remind_invitation": Row(states.an_invitation),
-    "get_result": Row(states.a_submission, also=(Row(states.an_invitation),)),
+    "get_result": Row(states.a_submission, also=(Row(states.a_pass), Row(states.an_invitation))),
     "review_result": Row(
         states.a_submission, {"cases": [{"case_order": 1, "score": "7.50", "comment": "Writes are missing."}]}
     ),
