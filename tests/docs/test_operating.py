@@ -9,7 +9,7 @@ import prometheus_client
 import pytest
 import yaml
 
-import app.http.measures
+import app.http.entrance
 import workers.measures
 from app.cli import COMMANDS, main
 from app.instance import metrics
@@ -21,7 +21,7 @@ __all__ = ["wired"]
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 DEPLOY = ROOT / "docs" / "deploy"
 NAMES = {"threads": "WEB_THREADS"}
-COUNTING = (app.http.measures, workers.measures)
+COUNTING = (app.http.entrance, workers.measures)
 
 
 def test_every_setting_is_explained_with_its_default() -> None:
