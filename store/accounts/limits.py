@@ -1,17 +1,16 @@
 """Rolling-hour limits, counted in Redis in one round trip."""
 
-import threading
 import time
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import redis
 
+from insides.redis import Script
 from rules.errors import Unavailable
 
 _client: "redis.Redis | None" = None
-_script: Any = None
-_own = threading.local()  # each thread's connection, and the client that it is of
+_script: Script | None = None
 
 # Each limit is a list of the moments (in ms) of the requests of the last window, oldest first, so the count is exact,
 # every step is O(1) but for dropping what has aged, and a request that is refused by one limit uses none.
@@ -64,7 +63,7 @@ def configure(redis_url: str) -> None:
     """Point the limiter at a Redis."""
     global _client, _script  # noqa: PLW0603 - one process, one limiter
     _client = redis.Redis.from_url(redis_url, socket_timeout=2, socket_connect_timeout=2)
-    _script = _client.register_script(_LUA)
+    _script = Script(_client, _LUA)
 
 
 def take(limits: list[Limit]) -> tuple[Standing, int | None]:
@@ -76,7 +75,7 @@ def take(limits: list[Limit]) -> tuple[Standing, int | None]:
     moment = int(time.time() * 1000)
     numbers = [number for one in limits for number in (one.requests, one.seconds * 1000)]
     try:
-        answer = _run([one.key for one in limits], [moment, *numbers])
+        answer = cast("Script", _script).run([one.key for one in limits], [moment, *numbers])
     except redis.RedisError as fault:
         raise Unavailable from fault
     refused, used, reset = answer[0], answer[1], answer[2]
@@ -85,25 +84,6 @@ def take(limits: list[Limit]) -> tuple[Standing, int | None]:
         return standing, None
     recovers = answer[refused * 2]
     return standing, max(1, -(-(recovers - moment) // 1000))
-
-
-def _run(keys: list[str], numbers: list[int]) -> list[int]:
-    """Run the script on the thread's own connection; when that has a fault, the way that loads and retries.
-
-    The client's usual way takes a connection from its pool and looks for a dozen options at each command, which is
-    half of what a limit costs.
-    """
-    if getattr(_own, "client", None) is not _client:
-        _own.client, _own.connection = _client, cast("redis.Redis", _client).connection_pool.make_connection()
-    connection = _own.connection
-    try:
-        connection.send_command("EVALSHA", _script.sha, len(keys), *keys, *numbers, check_health=False)
-        return cast("list[int]", connection.read_response())
-    except redis.exceptions.NoScriptError:
-        pass
-    except redis.ConnectionError:
-        connection.disconnect()
-    return cast("list[int]", _script(keys=keys, args=numbers))
 
 
 def ping() -> None:

@@ -176,7 +176,7 @@ def test_a_script_that_redis_forgot_and_a_connection_that_it_closed_are_made_goo
     assert limits.take([Limit(name, 5)])[0].remaining == 4
     raw.script_flush()
     assert limits.take([Limit(name, 5)])[0].remaining == 3
-    own = limits._own.connection
+    own = limits._script._own.connection
     own.send_command("CLIENT", "ID")
     raw.client_kill_filter(_id=own.read_response())
     assert limits.take([Limit(name, 5)])[0].remaining == 2
