@@ -138,7 +138,7 @@ def text(prepared: Prepared) -> str:
 
 SQL = {
     "key": "SELECT api_keys.* FROM api_keys WHERE hash = %(hash)s",
-    "assessment": text(assessments._READ),
+    "assessment": text(assessments._READER.prepared),
     "invitations": text(invitations.LIST.prepare(listing.Form("-id"))),
     "existing": text(inviting._EXISTING),
     "invite": text(inviting._TAKE_AND_CREATE),

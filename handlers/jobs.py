@@ -16,6 +16,7 @@ from store import events
 from store.accounts import organisations
 from store.assessing import assessments
 from store.database.engine import Reading
+from store.database.named import NIL
 from store.hiring import fields, jobs
 from store.hiring.jobs import Job
 
@@ -98,6 +99,6 @@ def _settings(session: Session, caller: Caller, body: Body) -> Body:
 
 def _assessment_id(session: Session, caller: Caller, name: str, key: str) -> UUID:
     found = assessments.find_id(session, caller, key)
-    if found == assessments.NIL:
+    if found == NIL:
         raise Invalid.at(f"/{name}", "There is no such assessment.")
     return found

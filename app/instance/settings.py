@@ -1,9 +1,10 @@
 """Everything the environment decides, read once."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -15,13 +16,10 @@ class Settings:
     database_url: str
     redis_url: str
     base_url: str
-    mail_dir: Path
-    secret_key: (
-        str  # any long random text, encrypts webhook secrets; several (comma-separated) while rotating
-    )
-    smtp_url: str = (
-        ""  # smtp://user:password@host:587 (STARTTLS) or smtps://…:465; empty writes .eml files instead
-    )
+    # Any long random text, encrypts webhook secrets; several (comma-separated) while rotating.
+    secret_key: str
+    mail_dir: Path = Path(".data/mail")
+    smtp_url: str = ""  # smtp://user:password@host:587 (STARTTLS) or smtps://…:465; empty writes .eml files
     mail_from: str = "Hiring <no-reply@localhost>"
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed
     webhook_allow_private: bool = False
@@ -39,43 +37,35 @@ class Settings:
     assistant_model: str = ""
     assistant_api_key: str = ""
     plans: str = ""  # numbers of the plans to replace, as JSON: {"starter": {"invites": 50}}
-    metrics_port: int | None = (
-        None  # figures for Prometheus on a port of their own; 0: a free one; None: nowhere
-    )
+    metrics_port: int | None = None  # figures for Prometheus on a port of their own; 0: a free one
     metrics_host: str = "127.0.0.1"
 
 
+VARIABLES = {"threads": "WEB_THREADS"}  # where it is not the field's name in capitals
+# How a field of a type is read.
+READERS: dict[Any, Callable[[str], Any]] = {
+    str: str,
+    int: int,
+    int | None: int,
+    Path: Path,
+    bool: lambda text: bool(("0", "1").index(text)),
+    tuple[str, ...]: lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
+}
+
+
 def read(environ: Mapping[str, str] = os.environ) -> Settings:
-    """Read the settings, or raise KeyError naming the variable that is missing."""
-    return Settings(
-        database_url=environ["DATABASE_URL"],
-        redis_url=environ["REDIS_URL"],
-        base_url=environ["BASE_URL"].rstrip("/"),
-        mail_dir=Path(environ.get("MAIL_DIR", ".data/mail")),
-        secret_key=environ["SECRET_KEY"],
-        smtp_url=environ.get("SMTP_URL", ""),
-        mail_from=environ.get("MAIL_FROM", Settings.mail_from),
-        trusted_proxies=tuple(
-            part.strip() for part in environ.get("TRUSTED_PROXIES", "").split(",") if part.strip()
-        ),
-        webhook_allow_private=environ.get("WEBHOOK_ALLOW_PRIVATE") == "1",
-        candidate_limit=int(environ.get("CANDIDATE_LIMIT", Settings.candidate_limit)),
-        threads=int(environ.get("WEB_THREADS", Settings.threads)),
-        fast_path=environ.get("FAST_PATH", "1") != "0",
-        log_level=environ.get("LOG_LEVEL", Settings.log_level),
-        files_dir=Path(environ.get("FILES_DIR", Settings.files_dir)),
-        files_s3_bucket=environ.get("FILES_S3_BUCKET", ""),
-        files_s3_endpoint=environ.get("FILES_S3_ENDPOINT", ""),
-        files_s3_region=environ.get("FILES_S3_REGION", ""),
-        files_s3_access_key=environ.get("FILES_S3_ACCESS_KEY", ""),
-        files_s3_secret_key=environ.get("FILES_S3_SECRET_KEY", ""),
-        assistant_base_url=environ.get("ASSISTANT_BASE_URL", ""),
-        assistant_model=environ.get("ASSISTANT_MODEL", ""),
-        assistant_api_key=environ.get("ASSISTANT_API_KEY", ""),
-        plans=environ.get("PLANS", ""),
-        metrics_port=int(environ["METRICS_PORT"]) if environ.get("METRICS_PORT") else None,
-        metrics_host=environ.get("METRICS_HOST", Settings.metrics_host),
-    )
+    """Read the settings; what is empty is not set. Raises KeyError naming what is missing, ValueError what is wrong."""
+    values = {}
+    for field in fields(Settings):
+        variable = VARIABLES.get(field.name, field.name.upper())
+        if text := environ.get(variable, ""):
+            try:
+                values[field.name] = READERS[field.type](text)
+            except ValueError as fault:
+                raise ValueError(f"{variable} cannot be {text!r}.") from fault
+        elif field.default is MISSING:
+            raise KeyError(variable)
+    return Settings(**values | {"base_url": values["base_url"].rstrip("/")})
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """Assessments and the cases attached to them."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -10,7 +9,6 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Numeric,
-    Select,
     UniqueConstraint,
     bindparam,
     false,
@@ -24,20 +22,16 @@ from rules.caller import Caller
 from rules.errors import NotFound
 from store.assessing.cases import SOURCE, Case
 from store.database import listing
-from store.database.base import ANYONE, Base, Identified, Owned, Updated, free_slug, visible
+from store.database.base import ANYONE, Base, Identified, Updated, free_slug, visible
 from store.database.engine import Means
-from store.database.prepared import Prepared
+from store.database.named import Named, Reader, by_key
 from store.database.usage import USED
 
-SIFTED = [
-    "title",
-    "status",
-    "team_id",
-    "updated_at",
-]  # what a search looks at, and whatever else is asked with it
+# What a search looks at, and whatever else is asked with it.
+SIFTED = ["title", "status", "team_id", "updated_at"]
 
 
-class Assessment(Base, Owned, Updated):
+class Assessment(Base, Named, Updated):
     """A timed set of cases that candidates are invited to."""
 
     __tablename__ = "assessments"
@@ -49,7 +43,6 @@ class Assessment(Base, Owned, Updated):
         Index("ix_assessments_status", "organisation_id", "livemode", "status", "id"),
     )
 
-    slug: Mapped[str]
     title: Mapped[str]
     description: Mapped[str] = mapped_column(default="")
     status: Mapped[str] = mapped_column(default="draft")
@@ -63,9 +56,7 @@ class Assessment(Base, Owned, Updated):
     webcam_recording_enabled: Mapped[bool] = mapped_column(default=False)
     notify_on_completion: Mapped[bool] = mapped_column(default=False)
     violation_review_threshold: Mapped[int | None]
-    pool_mode: Mapped[bool] = mapped_column(
-        default=False
-    )  # each candidate gets `assignment_size` of the cases
+    pool_mode: Mapped[bool] = mapped_column(default=False)  # each gets `assignment_size` of the cases
     assignment_size: Mapped[int | None]
     shuffle_strategy: Mapped[str] = mapped_column(default="random")
     # Counters, kept with the rows they count, so that a list never counts.
@@ -74,7 +65,6 @@ class Assessment(Base, Owned, Updated):
     cases_locked: Mapped[bool] = mapped_column(default=False)  # a candidate has started
 
 
-NIL = UUID(int=0)
 LAST_PLACE = 32767
 
 # What a copy takes along.
@@ -116,29 +106,15 @@ class AssessmentCase(Base, Identified):
 
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Assessment:
     """Load one by slug or id, or raise NotFound."""
-    found = select_by_key(caller, key)
+    found = by_key(caller, Assessment, key)
     row = session.scalars(found.with_for_update() if for_update else found).first()
     if row is None:
         raise NotFound("There is no such assessment.")
     return row
 
 
-def select_by_key(caller: Caller, key: str) -> Select[Assessment]:
-    """Select by slug; a UUID is an id too, and a slug wins over an id."""
-    matches = Assessment.slug == key
-    with suppress(ValueError):
-        matches |= Assessment.id == UUID(key)
-    return visible(caller, Assessment).where(matches).order_by((Assessment.slug == key).desc()).limit(1)
-
-
-# By slug; a UUID is an id too, and a slug wins over an id. None is nobody's id.
-_READ = Prepared(
-    visible(ANYONE, Assessment)
-    .add_columns(USED)
-    .where((Assessment.slug == bindparam("key")) | (Assessment.id == bindparam("id")))
-    .order_by((Assessment.slug == bindparam("key")).desc())
-    .limit(1)
-)
+_READER = Reader(Assessment, *Assessment.__table__.columns, USED)
+find_id = _READER.id
 LIST = listing.Listing(
     visible(ANYONE, Assessment),
     {"-id": (Assessment.id,)},
@@ -166,23 +142,10 @@ CASES = listing.Listing(
 
 def read(means: Means, caller: Caller, key: str) -> Any:
     """Read the columns of one by slug or id, or raise NotFound."""
-    row = _READ.first(means, caller, key=key, id=_uuid(key))
+    row = _READER.first(means, caller, key)
     if row is None:
         raise NotFound("There is no such assessment.")
     return row
-
-
-def find_id(means: Means, caller: Caller, key: str) -> UUID:
-    """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
-    row = _READ.first(means, caller, key=key, id=_uuid(key))
-    return row.id if row else NIL
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def count_kept(session: Session, caller: Caller) -> int:

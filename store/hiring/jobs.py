@@ -1,7 +1,6 @@
 """Jobs, and what the schedule does with them."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -11,9 +10,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Numeric,
-    Select,
     UniqueConstraint,
-    bindparam,
     func,
     select,
     text,
@@ -27,19 +24,14 @@ from rules.errors import NotFound
 from store import events
 from store.assessing.assessments import Assessment
 from store.database import listing
-from store.database.base import ANYONE, Base, Owned, Updated, free_slug, visible
-from store.database.engine import Means
-from store.database.prepared import Prepared
+from store.database.base import ANYONE, Base, Updated, free_slug, visible
+from store.database.named import Named, Reader, by_key
 
-SIFTED = [
-    "title",
-    "status",
-    "team_id",
-    "updated_at",
-]  # what a search looks at, and whatever else is asked with it
+# What a search looks at, and whatever else is asked with it.
+SIFTED = ["title", "status", "team_id", "updated_at"]
 
 
-class Job(Base, Owned, Updated):
+class Job(Base, Named, Updated):
     """A job opening."""
 
     __tablename__ = "jobs"
@@ -57,7 +49,6 @@ class Job(Base, Owned, Updated):
         Index("ix_jobs_expiry", "expires_at", postgresql_where=text("status = 'open'")),
     )
 
-    slug: Mapped[str]
     title: Mapped[str]
     status: Mapped[str] = mapped_column(default="draft")  # draft, open, closed
     team_id: Mapped[UUID | None]
@@ -85,12 +76,9 @@ class Job(Base, Owned, Updated):
     assessment: Mapped[Assessment | None] = relationship(lazy="raise")
 
 
-NIL = UUID(int=0)
-
-
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Job:
     """Load one by slug or id with its assessment, or raise NotFound."""
-    found = select_by_key(caller, key).options(joinedload(Job.assessment))
+    found = by_key(caller, Job, key).options(joinedload(Job.assessment))
     row = session.scalars(found.with_for_update(of=Job) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such job.")
@@ -102,22 +90,7 @@ def lock(session: Session, job: Job) -> None:
     session.execute(select(Job.id).where(Job.id == job.id).with_for_update())
 
 
-def select_by_key(caller: Caller, key: str) -> Select[Job]:
-    """Select by slug; a UUID is an id too, and a slug wins over an id."""
-    matches = Job.slug == key
-    with suppress(ValueError):
-        matches |= Job.id == UUID(key)
-    return visible(caller, Job).where(matches).order_by((Job.slug == key).desc()).limit(1)
-
-
-# A slug wins over an id; None is nobody's id.
-_FIND = Prepared(
-    visible(ANYONE, Job)
-    .where((Job.slug == bindparam("key")) | (Job.id == bindparam("id")))
-    .order_by((Job.slug == bindparam("key")).desc())
-    .limit(1)
-    .with_only_columns(Job.id)
-)
+find_id = Reader(Job, Job.id).id
 LIST = listing.Listing(
     # Lists show no description, which may be long.
     visible(ANYONE, Job).with_only_columns(
@@ -134,15 +107,6 @@ LIST = listing.Listing(
     },
     beside={"assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,))},
 )
-
-
-def find_id(means: Means, caller: Caller, key: str) -> UUID:
-    """Return the id of one by slug or id; the nil id, which nothing has, where there is none."""
-    id = None
-    with suppress(ValueError):
-        id = UUID(key)
-    row = _FIND.first(means, caller, key=key, id=id)
-    return row.id if row else NIL
 
 
 def count_open(session: Session, caller: Caller) -> int:

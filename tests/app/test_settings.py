@@ -1,7 +1,6 @@
 """What the environment decides."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -20,9 +19,15 @@ def test_a_variable_that_is_missing_is_named(name: str) -> None:
 
 def test_what_is_not_said_has_its_default() -> None:
     read = settings.read(WHOLE)
-    assert read == Settings("d", "r", "http://x", Path(".data/mail"), "s")
+    assert read == Settings("d", "r", "http://x", "s")
     proxies = settings.read(WHOLE | {"TRUSTED_PROXIES": " 10.0.0.0/8, ::1 ,,"}).trusted_proxies
     assert proxies == ("10.0.0.0/8", "::1")
+
+
+@pytest.mark.parametrize(("name", "value"), [("FAST_PATH", "maybe"), ("WEB_THREADS", "many")])
+def test_a_value_that_cannot_be_is_named(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} cannot be '{value}'"):
+        settings.read(WHOLE | {name: value})
 
 
 def test_an_operator_may_change_the_plans_numbers(
