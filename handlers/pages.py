@@ -51,6 +51,11 @@ TEMPLATES = {
 }
 
 
+def show_home_page(session: Session) -> View:
+    """Say what this is and where to go."""
+    return page("home.html", hiring=store.hiring.careers.hiring(session, limit=JOBS_ON_A_PAGE))
+
+
 def show_take_page(session: Session, token: str) -> View:
     """Show what an invitation's link opens: the assessment, or a message of its own."""
     sitting = store.assessing.sessions.look(session, token, schemas.sessions.event)

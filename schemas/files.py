@@ -1,6 +1,8 @@
 """A file as an answer."""
 
+import gzip
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -11,3 +13,8 @@ class File:
     media_type: str
     headers: dict[str, str] = field(default_factory=dict)
     etag: str | None = None
+
+    @cached_property
+    def compressed(self) -> bytes:
+        """The bytes as gzip has them, made once."""
+        return gzip.compress(self.content, mtime=0)

@@ -1,5 +1,6 @@
 """What goes out: JSON, a page or a file, all three one kind of answer."""
 
+import gzip
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -8,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import orjson
 from jinja2 import Environment, FileSystemLoader
+from werkzeug.http import parse_accept_header
 
 from app.http.context import Request, Send
 from app.instance.settings import ROOT
@@ -18,6 +20,7 @@ from schemas.views import View
 
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
+VARY, GZIP = {"Vary": "Accept-Encoding"}, {"Content-Encoding": "gzip"}
 
 
 @dataclass(slots=True)
@@ -72,11 +75,14 @@ def _page_url(request: Request, cursor: str | None) -> str | None:
 
 def _file(made: Made, request: Request) -> Answer:
     file: File = made.body
-    if file.etag is None:
+    if file.etag is None:  # somebody's own
         return Answer(made.status, file.content, file.headers, file.media_type)
-    headers = file.headers | {"ETag": f'"{file.etag}"'}
+    # Weak, for it is that of the compressed bytes too.
+    headers = file.headers | {"ETag": f'W/"{file.etag}"'} | VARY
     if _unchanged(request.head.get("if-none-match", ""), file.etag):
         return Answer(304, b"", headers)
+    if _takes_gzip(request):
+        return Answer(made.status, file.compressed, headers | GZIP, file.media_type)
     return Answer(made.status, file.content, headers, file.media_type)
 
 
@@ -86,10 +92,16 @@ def _unchanged(known: str, etag: str) -> bool:
     return f'"{etag}"' in tags or tags == ["*"]
 
 
-def _view(made: Made, _request: Request) -> Answer:
+def _view(made: Made, request: Request) -> Answer:
     view: View = made.body
-    html = templates().get_template(view.template).render(view.values)
-    return Answer(view.status, html.encode(), view.headers, HTML)
+    html = templates().get_template(view.template).render(view.values).encode()
+    if _takes_gzip(request):
+        return Answer(view.status, gzip.compress(html, 5, mtime=0), view.headers | VARY | GZIP, HTML)
+    return Answer(view.status, html, view.headers | VARY, HTML)
+
+
+def _takes_gzip(request: Request) -> bool:
+    return parse_accept_header(request.head.get("accept-encoding"))["gzip"] > 0
 
 
 @cache
@@ -106,12 +118,12 @@ _KINDS: dict[type, Callable[[Made, Request], Answer]] = {
 }
 
 
-async def send(answer: Answer, to: Send) -> None:
-    """Hand an answer to the server."""
+async def send(answer: Answer, to: Send, *, head: bool = False) -> None:
+    """Hand an answer to the server; to HEAD without its body."""
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
     if answer.body:
         headers.append((b"content-type", answer.media_type.encode()))
     if answer.status not in (204, 304):
         headers.append((b"content-length", str(len(answer.body)).encode()))
     await to({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await to({"type": "http.response.body", "body": answer.body})
+    await to({"type": "http.response.body", "body": b"" if head else answer.body})

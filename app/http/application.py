@@ -3,19 +3,17 @@
 from urllib.parse import urlsplit
 
 import connexion
-import flask
 from connexion.middleware import ConnexionMiddleware, MiddlewarePosition
 from connexion.middleware.response_validation import ResponseValidationMiddleware
 from connexion.middleware.swagger_ui import SwaggerUIMiddleware
 from starlette.exceptions import HTTPException
-from swagger_ui_bundle import swagger_ui_path
 
 import insides.connexion
 from app.http import limits, refusals, seats
 from app.http.entrance import Entrance
 from app.http.front import Front
 from app.instance import wiring
-from app.instance.settings import ROOT, Settings
+from app.instance.settings import Settings
 from rules.errors import Refusal
 from schemas import document
 
@@ -37,13 +35,12 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         ],
         security_map=seats.SECURITY,
         validator_map=seats.VALIDATORS,
-        server_args={"static_folder": str(ROOT / "static"), "template_folder": None},
+        server_args={"static_folder": None, "template_folder": None},
     )
     for name in document.NAMES:
         spec = document.read(name)
         base = spec["servers"][0]["url"].rstrip("/")
         app.add_api(spec, base_path=base, resolver=seats.Handlers(spec), name=name)
-    app.app.add_url_rule("/static/reference/<path:name>", "reference", _reference_file)
     pipelines: seats.Pipelines = {}
     outermost = MiddlewarePosition.BEFORE_EXCEPTION
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(settings.base_url))
@@ -55,8 +52,3 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     for kind in (Refusal, connexion.ProblemException, HTTPException, Exception):
         app.add_error_handler(kind, refusals.for_connexion)
     return app
-
-
-def _reference_file(name: str) -> flask.Response:
-    """Serve the reference page's script and style, which come from a package."""
-    return flask.send_from_directory(swagger_ui_path, name, max_age=86_400)

@@ -1,8 +1,8 @@
 """Where a request meets its operation: found in the tree of paths, and carried out in compiled form.
 
 Connexion loads the documents and resolves their operations; from what it loaded each becomes a Pipeline. An ordinary
-request takes the pipeline's steps from here, with one hop into a request thread. What is left (HEAD, static files, or
-everything with FAST_PATH=0) goes through Connexion's chain, where the same steps sit in Connexion's seats.
+request takes the pipeline's steps from here, with one hop into a request thread. What is left (HEAD, or everything with
+FAST_PATH=0) goes through Connexion's chain, where the same steps sit in Connexion's seats.
 """
 
 from typing import Any
@@ -17,6 +17,7 @@ from app.http.paths import METHODS, Tree
 from app.http.pipeline import Pipeline
 from app.http.seats import Handlers, Pipelines
 from rules.errors import MethodNotAllowed, NotFound
+from schemas import static
 
 DOORS = 4  # threads that look at heads: they wait for Redis, and now and then for a key
 
@@ -60,10 +61,15 @@ class Front(SpecMiddleware):
                 answer = await self._carry_out(found, request, receive)
         except Exception as fault:  # whatever it is has an answer
             answer = refusals.answer(fault, request.path)
-        await (self.app(scope, receive, send) if answer is None else answers.send(answer, send))
+        if answer is None:
+            await self.app(scope, receive, send)
+        else:
+            await answers.send(answer, send, head=request.method == "HEAD")
 
     def _find(self, scope: context.Scope, request: context.Request) -> Pipeline | Answer | None:
         """Return the operation that is carried out here; None where the chain does. Refuse what no document knows."""
+        if (file := static.find(request.path)) and request.method in ("GET", "HEAD"):
+            return answers.render(answers.Made(file, 200), request)
         place = self.tree.find(request.path)
         if place is None or b"%2f" in (scope.get("raw_path") or b"").lower():  # encoded, it divides nothing
             raise NotFound("There is no such path.")

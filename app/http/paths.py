@@ -8,9 +8,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from schemas import static
+
 METHODS = ("get", "post", "put", "patch", "delete")  # as the documents write them
 
-STATIC = "/static/"  # files, which no document lists one by one
 Thing = TypeVar("Thing")
 # No path of ours holds these, and the routers further in read some of them as the end of a path.
 _STRANGE = re.compile(r"[\x00-\x1f\x7f]|//")
@@ -50,7 +51,7 @@ class Tree(Generic[Thing]):
         """Return the place of a request's path; None for one that nobody wrote down."""
         if _STRANGE.search(path):
             return None
-        if path.startswith(STATIC):
+        if static.find(path):
             return Place(path, {"GET": None})
         node = self.root
         for segment in path.strip("/").split("/"):

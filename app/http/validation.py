@@ -30,6 +30,8 @@ class Reader:
             for one in distinct
         ]
         self.query = [name for name, where, *_ in self.parameters if where == "query"]
+        # Whoever links to a page may add what they count visits with; it says nothing to us.
+        self.tolerant = operation.produces[:1] == ["text/html"]
         body = operation.request_body or {}
         self.required = body.get("required", False)
         self.method = operation.method.upper()
@@ -74,7 +76,8 @@ class Reader:
                 max_num_fields=100,
             )
         except ValueError:
-            faults.append(fault("/query", "The query is not UTF-8 percent-encoded text."))
+            if not self.tolerant:
+                faults.append(fault("/query", "The query is not UTF-8 percent-encoded text."))
             query = []
         for name, value in query:
             given["query"].setdefault(name, []).append(value)
@@ -99,7 +102,7 @@ class Reader:
         faults.extend(
             fault("/query" + step(name), unknown(name, self.query).replace("field", "parameter"))
             for name in given["query"]
-            if name not in self.query
+            if name not in self.query and not self.tolerant
         )
         return arguments
 

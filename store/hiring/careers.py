@@ -1,6 +1,8 @@
 """What the world may see of an organisation: its open jobs of the live mode."""
 
-from sqlalchemy import Select, func, or_
+from collections.abc import Sequence
+
+from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
@@ -11,6 +13,9 @@ from store.database import listing
 from store.database.base import ANYONE, Anyone, visible
 from store.hiring.jobs import Job
 
+# The schedule closes what has expired a moment later.
+_OPEN = (Job.status == "open", or_(Job.expires_at.is_(None), Job.expires_at > func.now()))
+
 
 def visit(session: Session, slug: str) -> tuple[Organisation, Caller]:
     """Return an organisation and itself as a caller without a key, or raise NotFound."""
@@ -20,11 +25,15 @@ def visit(session: Session, slug: str) -> tuple[Organisation, Caller]:
     return found, Caller(found.id, livemode=True, plan_name=found.plan)
 
 
+def hiring(session: Session, *, limit: int) -> Sequence[Organisation]:
+    """Return organisations that have an open job, by name."""
+    job = select(Job.id).where(Job.organisation_id == Organisation.id, Job.livemode, *_OPEN)
+    found = select(Organisation).where(job.exists()).order_by(Organisation.name, Organisation.id).limit(limit)
+    return session.scalars(found).all()
+
+
 def _open(caller: Caller | Anyone) -> Select[Job]:
-    # The schedule closes what has expired a moment later.
-    return visible(caller, Job).where(
-        Job.status == "open", or_(Job.expires_at.is_(None), Job.expires_at > func.now())
-    )
+    return visible(caller, Job).where(*_OPEN)
 
 
 LIST = listing.Listing(_open(ANYONE), {"-id": (Job.id,)})

@@ -217,7 +217,7 @@ def test_any_alternative_of_the_document_lets_a_request_in(
 def test_who_has_a_document_already_is_told_so(way: TestClient, known: str) -> None:
     path = "/api/v1/public/openapi.json"
     first = way.get(path)
-    tag = first.headers["etag"].strip('"')
+    tag = first.headers["etag"].removeprefix("W/").strip('"')
     again = way.get(path, headers={"If-None-Match": known.format(tag)})
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["etag"] == first.headers["etag"]

@@ -18,3 +18,10 @@ def serious(page: Page) -> list[str]:
         if one["impact"] in SERIOUS
         for node in one["nodes"]
     ]
+
+
+def contrast(page: Page) -> list[str]:
+    """What the engine finds too faint to be read, and where."""
+    options = {"runOnly": ["color-contrast"]}
+    found: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
+    return [node["html"][:200] for one in found for node in one["nodes"]]

@@ -27,6 +27,7 @@ ROWS = {
         answers=PAGE,
     ),
     "show_take_page": Row(states.an_invitation, answers=PAGE),
+    "show_home_page": Row(answers=PAGE),
     "show_reference": Row(answers=PAGE),
     "show_guides": Row(answers=PAGE),
     "show_guide": Row(lambda api: {"name": "quickstart"}, answers=PAGE),
