@@ -21,7 +21,7 @@ _SCOPES = "if missing := scopes.missing(granted, required):"
 _ONCE = "if request.caller and once.names_itself(request.arguments):"
 _SUCCESS = 'min(status for status in operation.responses if status.startswith("2"))'
 _MEDIA = 'headers.append((b"content-type", answer.media_type.encode()))'
-_VIEW = "Answer(view.status, html.encode(), view.headers, HTML)"
+_VIEW = "view.headers | VARY | GZIP"
 _SLASH = "if request.path != (proper := place.proper(request.path)):"
 
 MUTANTS = {
@@ -41,7 +41,7 @@ MUTANTS = {
     "what is used up is not refused": Mutant(LIMITS, "if wait is not None:", "if False:", "limits"),
     # read
     "unknown parameters are taken": Mutant(
-        VALIDATION, "            if name not in self.query\n", "            if False\n", "both_ways bounds"
+        VALIDATION, "            if name not in self.query and not self.tolerant\n", "            if False\n", "both_ways bounds"
     ),
     "a missing body is none": Mutant(VALIDATION, "if self.required:", "if False:", "arguments"),
     "defaults are not filled in": Mutant(
@@ -75,15 +75,14 @@ MUTANTS = {
         PIPELINE, "if self.with_meta and caller and means else None", "if False else None", "answers"
     ),
     "a page leads back to itself": Mutant(
-        ANSWERS, '"next": _page_url(request, page.next)', '"next": _page_url(request, page.previous)', "answers"
-    ),
+        ANSWERS, '"next": _page_url(request, page.next)', '"next": _page_url(request, page.previous)', "paths"),
     "a replay is not named": Mutant(
         PIPELINE, '{"Idempotent-Replayed": "true"} if replayed else {}', "{}", "idempotency"
     ),
     "everything is JSON": Mutant(
         ANSWERS, _MEDIA, 'headers.append((b"content-type", b"application/json"))', "answers"
     ),
-    "pages lose their headers": Mutant(ANSWERS, _VIEW, "Answer(view.status, html.encode(), {}, HTML)", "answers"),
+    "pages lose their headers": Mutant(ANSWERS, _VIEW, "VARY | GZIP", "paths"),
     "the chain loses headers": Mutant(
         SEATS, "answer.status, answer.headers, content_type", "answer.status, {}, content_type", "both_ways"
     ),
@@ -93,6 +92,5 @@ MUTANTS = {
     # the way to them
     "a last slash matters": Mutant(FRONT, _SLASH, "if not (proper := place.proper(request.path)):", "both_ways"),
     "a wrong method is a wrong path": Mutant(
-        FRONT, "raise MethodNotAllowed(allow=place.allow)", 'raise NotFound("There is no such path.")', "both_ways"
-    ),
+        FRONT, "raise MethodNotAllowed(allow=place.allow)", 'raise NotFound("There is no such path.")', "paths"),
 }  # fmt: skip

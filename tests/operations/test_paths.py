@@ -1,0 +1,58 @@
+"""Every path: its methods, the headers of its pages, and the way from page to page of its lists."""
+
+import dataclasses
+
+from tests.api import Tenant
+from tests.documents import Documented
+from tests.operations.rows import Row, ask
+from tests.operations.table.every import DOCUMENTED, each
+
+PROTECTING = ("Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "X-Frame-Options")
+
+
+def takes(path: str) -> set[str]:
+    return {one.method for one in DOCUMENTED.values() if one.path == path}
+
+
+@each()
+def test_a_method_that_a_path_does_not_have_is_named_as_such(
+    operation: Documented, row: Row, tenant: Tenant
+) -> None:
+    ids = row.state(tenant.live)
+    unchecked = dataclasses.replace(tenant.live, checked=False)
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"} - takes(operation.path):
+        refused = ask(unchecked, operation, row, ids, method=method)
+        assert refused.status_code == 405
+        assert set(refused.headers["Allow"].split(", ")) >= {*takes(operation.path), "OPTIONS"}
+
+
+@each(lambda operation: operation.definition["tags"] == ["pages"])
+def test_a_page_protects_who_reads_it(operation: Documented, row: Row, tenant: Tenant) -> None:
+    page = ask(tenant.live, operation, row, row.state(tenant.live))
+    assert [name for name in PROTECTING if name not in page.headers] == []
+
+
+def is_list(operation: Documented) -> bool:
+    named = {one["name"] for one in operation.parameters}
+    return "cursor" in named and not any(one["in"] == "path" for one in operation.parameters)
+
+
+@each(is_list)
+def test_a_list_is_walked_from_page_to_page_and_back(operation: Documented, row: Row, tenant: Tenant) -> None:
+    for _ in range(2):
+        row.state(tenant.live)
+    plain = dataclasses.replace(row, query={})
+    whole = ask(tenant.live, operation, plain, {}, params={"page_size": 100}).json()["results"][:3]
+    page = ask(tenant.live, operation, plain, {}, params={"page_size": 1}).json()
+    walked = page["results"]
+    while page["next"] and len(walked) < len(whole):
+        page = tenant.live.http.get(
+            page["next"], headers={"Authorization": f"Bearer {tenant.live.key}"}
+        ).json()
+        walked += page["results"]
+    assert walked == whole
+    assert len(whole) > 1
+    back = tenant.live.http.get(
+        page["previous"], headers={"Authorization": f"Bearer {tenant.live.key}"}
+    ).json()
+    assert back["results"] == [whole[-2]]
