@@ -41,7 +41,7 @@ MUTANTS = {
     "what is used up is not refused": Mutant(LIMITS, "if wait is not None:", "if False:", "limits"),
     # read
     "unknown parameters are taken": Mutant(
-        VALIDATION, "            if name not in self.query and not self.tolerant\n", "            if False\n", "both_ways bounds"
+        VALIDATION, "            if name not in self.query and not self.tolerant\n", "            if False\n", "bounds"
     ),
     "a missing body is none": Mutant(VALIDATION, "if self.required:", "if False:", "arguments"),
     "defaults are not filled in": Mutant(
