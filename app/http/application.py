@@ -25,7 +25,7 @@ insides.connexion.trust_documents()
 
 def create_app(settings: Settings) -> connexion.FlaskApp:
     """Assemble the application that serves both documents."""
-    wiring.configure(settings, pool_size=settings.threads + 4)
+    wiring.configure(settings, pool_size=settings.threads + 4, for_requests=True)
     limits.configure(settings.candidate_limit)
     app = connexion.FlaskApp(
         "hiring",

@@ -8,6 +8,7 @@ import redis
 
 from insides.redis import Script
 from rules.errors import Unavailable
+from store.database.waits import USUAL, Waits
 
 _client: "redis.Redis | None" = None
 _script: Script | None = None
@@ -59,10 +60,12 @@ class Standing:
     reset: int  # Unix seconds at which the window next has room to recover
 
 
-def configure(redis_url: str) -> None:
+def configure(redis_url: str, *, limits: Waits = USUAL) -> None:
     """Point the limiter at a Redis."""
     global _client, _script  # noqa: PLW0603 - one process, one limiter
-    _client = redis.Redis.from_url(redis_url, socket_timeout=2, socket_connect_timeout=2)
+    _client = redis.Redis.from_url(
+        redis_url, socket_timeout=2, socket_connect_timeout=2, **limits.redis(redis_url)
+    )
     _script = Script(_client, _LUA)
 
 
