@@ -1,5 +1,7 @@
 """What we reach of uvicorn's HTTP protocol: how it refuses bytes that are no request, and how it ends."""
 
+from typing import Any
+
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 BOUND = "uvicorn>=0.54,<0.55"
@@ -20,6 +22,17 @@ class Protocol(HttpToolsProtocol):
     def refuse(self, msg: str) -> bytes:
         """Write the whole answer to bytes that are no request."""
         raise NotImplementedError
+
+    def left(self, scope: Any) -> None:
+        """Hear that the client of a request that has no answer is gone."""
+        raise NotImplementedError
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the request that is under way, and end."""
+        cycle = self.cycle
+        super().connection_lost(exc)
+        if cycle is not None and not cycle.response_complete:
+            self.left(cycle.scope)
 
     def shutdown(self) -> None:
         """End the connection after the request that it has, or that is on its way."""
