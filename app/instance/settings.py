@@ -25,6 +25,7 @@ class Settings:
     webhook_allow_private: bool = False
     candidate_limit: int = 600  # candidate requests per client address per minute
     threads: int = 8  # request threads of one web process
+    limit_share: float = 1.0  # of each limit, what one web process lets through while Redis does not answer
     request_seconds: float = 15.0  # a whole request, but for the time that its client takes to send it
     statement_seconds: float = 5.0  # what a request may wait for one statement
     lock_seconds: float = 2.0  # for a row that another request holds

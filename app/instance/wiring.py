@@ -22,7 +22,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     tables.complete()
     waits = _waits(settings, for_requests=for_requests)
     engine.configure(settings.database_url, pool_size=pool_size, limits=waits)
-    limits.configure(settings.redis_url, limits=waits)
+    limits.configure(settings.redis_url, limits=waits, share=settings.limit_share)
     secrets.configure(settings.secret_key)
     mail.configure(smtp_url=settings.smtp_url, mail_from=settings.mail_from, mail_dir=settings.mail_dir)
     webhooks.configure(allow_private=settings.webhook_allow_private)
