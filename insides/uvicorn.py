@@ -1,13 +1,22 @@
 """What we reach of uvicorn's HTTP protocol: how it refuses bytes that are no request, and how it ends."""
 
+from typing import Any
+
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 BOUND = "uvicorn>=0.54,<0.55"
 LEANS_ON = [
     ("uvicorn/protocols/http/httptools_impl.py", "self.send_400_response(msg)"),
+    ("uvicorn/protocols/http/httptools_impl.py", "except httptools.HttpParserUpgrade:"),
+    (
+        "uvicorn/protocols/http/httptools_impl.py",
+        "self.parser.set_dangerous_leniencies(lenient_data_after_close=True)",
+    ),
     ("uvicorn/protocols/http/httptools_impl.py", "if self.cycle is None or self.cycle.response_complete:"),
 ]
 
+_OFFERS = (b"upgrade", b"http2-settings")
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
 
 
@@ -20,6 +29,62 @@ class Protocol(HttpToolsProtocol):
     def refuse(self, msg: str) -> bytes:
         """Write the whole answer to bytes that are no request."""
         raise NotImplementedError
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came; an offer to speak another protocol is ignored, as if it had not been made.
+
+        The parser takes a request with an offer to end after its head, whatever body it announces: the body would be
+        lost, or read as the next request. So it is given the same head once more, without the offer.
+        """
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+        except httptools.HttpParserUpgrade as offer:
+            head = self._without_offer()
+            if head is None:
+                self.send_400_response("This is no proxy.")
+                return
+            self.parser = httptools.HttpRequestParser(self)
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+            self.data_received(head + data[offer.args[0] :])
+
+    def on_headers_complete(self) -> None:
+        """Begin the request; not one that is about to be read again."""
+        if not self.parser.should_upgrade():
+            super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """End the request's body; not that of one which is about to be read again."""
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
+    def _without_offer(self) -> bytes | None:
+        """Return the head that was read, without what offers another protocol; None where it demands one."""
+        method = self.parser.get_method()
+        if method == b"CONNECT":
+            return None
+        lines = [b"%b %b HTTP/%b" % (method, self.url, self.parser.get_http_version().encode())]
+        for name, value in self.headers:
+            kept = value
+            if name == b"connection":
+                words = [word.strip() for word in value.split(b",")]
+                kept = b", ".join(word for word in words if word.lower() not in _OFFERS)
+            if name not in _OFFERS:
+                lines.append(b"%b: %b" % (name, kept))
+        return b"\r\n".join([*lines, b"", b""])
+
+    def left(self, scope: Any) -> None:
+        """Hear that the client of a request that has no answer is gone."""
+        raise NotImplementedError
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the request that is under way, and end."""
+        cycle = self.cycle
+        super().connection_lost(exc)
+        if cycle is not None and not cycle.response_complete:
+            self.left(cycle.scope)
 
     def shutdown(self) -> None:
         """End the connection after the request that it has, or that is on its way."""

@@ -231,6 +231,6 @@ class InternalError(Refusal):
 
 
 class Unavailable(Refusal):
-    """The database or the limiter cannot answer just now."""
+    """The database cannot answer just now, or a wait ran out."""
 
     status, message = 503, "The service cannot answer just now; try again shortly."

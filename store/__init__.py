@@ -1,6 +1,7 @@
 """The only code that speaks SQL or Redis. Every query starts at `visible(caller)`."""
 
 from store.database.engine import OUTAGES, at_once, reading
+from store.database.waits import WaitRanOut
 from store.transactions import transaction, writing
 
-__all__ = ["OUTAGES", "at_once", "reading", "transaction", "writing"]
+__all__ = ["OUTAGES", "WaitRanOut", "at_once", "reading", "transaction", "writing"]

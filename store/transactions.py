@@ -6,15 +6,23 @@ from contextlib import contextmanager
 from sqlalchemy.orm import Session
 
 from store import events
+from store.database import waits
 from store.database.engine import Change, Writing, engine, taken
+from store.database.waits import WaitRanOut
 
 
 @contextmanager
 def transaction() -> Iterator[Session]:
     """Open one transaction: committed at the end with its events numbered, rolled back on any exception."""
     with Session(engine(), expire_on_commit=False) as session:
-        yield session
-        _end(session)
+        try:
+            yield session
+            _end(session)
+        except waits.FAULTS as fault:
+            understood = waits.understand(fault)
+            if isinstance(understood, WaitRanOut) and understood.connection_lost:
+                session.invalidate()  # there is nothing left to roll back
+            raise understood from fault.__cause__
 
 
 @contextmanager

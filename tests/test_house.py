@@ -388,7 +388,7 @@ ALONE = {
     "marshmallow": {"schemas"}, "nh3": {"schemas"}, "email_validator": {"schemas"}, "alembic": {"store"},
     "dramatiq": {"workers", "app"}, "smtplib": {"gateways"}, "httpcore": {"gateways"}, "subprocess": {"app",
     "gateways"},
-    "socket": {"app", "gateways", "workers"}, "click": {"app"}, "rich": {"app"}, "cryptography": {"store"},
+    "socket": {"app", "gateways", "store", "workers"}, "click": {"app"}, "rich": {"app"}, "cryptography": {"store"},
 }  # fmt: skip
 
 

@@ -6,14 +6,20 @@ from dramatiq.middleware import AgeLimit, ShutdownNotifications
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from store.database.waits import USUAL, Waits
+
 NAMESPACE = "hiring:bell"
 OLDEST_MS = 3_600_000  # a bell that nobody heard for an hour has been rung again since
 
 
-def make(redis_url: str) -> RedisBroker:
+def make(redis_url: str, *, limits: Waits = USUAL) -> RedisBroker:
     """Return a broker. Nothing is retried here: what fails stays due in the database."""
     client = redis.Redis.from_url(
-        redis_url, socket_connect_timeout=2, socket_timeout=10, retry=Retry(NoBackoff(), 1)
+        redis_url,
+        socket_connect_timeout=2,
+        socket_timeout=10,
+        retry=Retry(NoBackoff(), 1),
+        **limits.redis(redis_url),
     )
     return RedisBroker(
         client=client,

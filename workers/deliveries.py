@@ -52,7 +52,8 @@ class Sender:
         self._busy: Counter[UUID] = Counter()  # how many of them each endpoint has
         self._failing: set[UUID] = set()  # deliveries of failing endpoints that are under way
         self._doors: dict[UUID, asyncio.Semaphore] = {}
-        self._results: asyncio.Queue[Attempt] = asyncio.Queue()
+        # A result that finds no room keeps its slot: nothing more is begun than can be written down.
+        self._results: asyncio.Queue[Attempt] = asyncio.Queue(SLOTS)
 
     def start(self) -> None:
         """Begin."""
@@ -147,7 +148,7 @@ class Sender:
             outcome = await self._post(poster, claimed)
         measures.attempt(outcome)
         number = claimed.attempts + 1
-        self._results.put_nowait(Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome))
+        await self._results.put(Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome))
 
     async def _post(self, poster: webhooks.Poster, claimed: Claimed) -> Outcome:
         body = webhooks.encode(claimed.payload)

@@ -23,7 +23,7 @@ insides.connexion.trust_documents()
 
 def create_app(settings: Settings) -> connexion.FlaskApp:
     """Assemble the application that serves both documents."""
-    wiring.configure(settings, pool_size=settings.threads + 4)
+    wiring.configure(settings, pool_size=settings.threads + 4, for_requests=True)
     limits.configure(settings.candidate_limit)
     app = connexion.FlaskApp(
         "hiring",
@@ -46,7 +46,12 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(settings.base_url))
     app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies, origin=origin)
     app.add_middleware(
-        Front, outermost, pipelines=pipelines, threads=settings.threads, fast=settings.fast_path
+        Front,
+        outermost,
+        pipelines=pipelines,
+        threads=settings.threads,
+        seconds=settings.request_seconds,
+        fast=settings.fast_path,
     )
     app.add_middleware(seats.Count, MiddlewarePosition.BEFORE_VALIDATION, pipelines=pipelines)
     for kind in (Refusal, connexion.ProblemException, HTTPException, Exception):

@@ -1,5 +1,6 @@
 """What one request carries along, from the first station to the last."""
 
+from asyncio import Future
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,7 @@ class Request:
     query: bytes
     head: Headers
     pipeline: Any = None  # app.http.pipeline.Pipeline (which needs this module), once its operation is known
+    waits_for: Future[Any] | None = None  # what is carried out for it, by a thread
     caller: Caller | None = None  # who asks; None where no key is needed
     body: bytes = b""
     arguments: dict[str, Any] = field(default_factory=dict)

@@ -5,6 +5,7 @@ request takes the pipeline's steps from here, with one hop into a request thread
 FAST_PATH=0) goes through Connexion's chain, where the same steps sit in Connexion's seats.
 """
 
+import time
 from typing import Any
 
 from connexion.middleware.abstract import SpecMiddleware
@@ -12,22 +13,25 @@ from connexion.spec import Specification
 
 from app.http import answers, context, refusals
 from app.http.answers import Answer
-from app.http.hop import Hop
+from app.http.hop import Hop, Left
 from app.http.paths import METHODS, Tree
 from app.http.pipeline import Pipeline
 from app.http.seats import Handlers, Pipelines
 from rules.errors import MethodNotAllowed, NotFound
 from schemas import static
 
+OUTSIDE = 3  # times as long may take what reaches the network or a program between its transactions
 DOORS = 4  # threads that look at heads: they wait for Redis, and now and then for a key
 
 
 class Front(SpecMiddleware):
     """Find the operation; carry it out, or pass it on."""
 
-    def __init__(self, app: context.App, *, pipelines: Pipelines, threads: int, fast: bool) -> None:
-        self.app, self.pipelines, self.fast = app, pipelines, fast
-        self.doors, self.hop = Hop(DOORS, "door"), Hop(threads, "request")
+    def __init__(
+        self, app: context.App, *, pipelines: Pipelines, threads: int, seconds: float, fast: bool
+    ) -> None:
+        self.app, self.pipelines, self.seconds, self.fast = app, pipelines, seconds, fast
+        self.doors, self.hop = Hop(DOORS, "door", share=DOORS), Hop(threads, "request")
         self.tree: Tree[Pipeline] = Tree()
 
     def add_api(
@@ -59,6 +63,8 @@ class Front(SpecMiddleware):
                 answer = found
             else:
                 answer = await self._carry_out(found, request, receive)
+        except Left:
+            return
         except Exception as fault:  # whatever it is has an answer
             answer = refusals.answer(fault, request.path)
         if answer is None:
@@ -87,7 +93,13 @@ class Front(SpecMiddleware):
     ) -> Answer:
         """Take the steps: two before the body is read, three in a request thread."""
         request.pipeline = pipeline
-        await self.doors.submit(pipeline.admit, request)
-        await pipeline.receive(request, receive)
-        answer: Answer = await self.hop.submit(pipeline.serve, request)
+        left = self.seconds * (OUTSIDE if pipeline.in_parts else 1)
+        began = time.monotonic()
+        request.waits_for = self.doors.submit(pipeline.admit, request, party=request.address, within=left)
+        await request.waits_for
+        left -= time.monotonic() - began
+        await pipeline.receive(request, receive)  # as long as the client takes has limits of its own
+        party = request.caller.organisation_id if request.caller else request.address
+        request.waits_for = self.hop.submit(pipeline.serve, request, party=party, within=left)
+        answer: Answer = await request.waits_for
         return answer

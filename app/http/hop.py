@@ -2,58 +2,87 @@
 
 import asyncio
 import contextvars
-import queue
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from app.http.turns import Full, Turns
 from rules.errors import Unavailable
 
 LONGEST_QUEUE = 1000
 
 
+class Late(Exception):
+    """The deadline passed; what was not begun by then never is."""
+
+
+class Left(Exception):
+    """The client has left; what was not begun by then never is."""
+
+
 class Hop:
-    """Threads that run synchronous work for an event loop.
+    """Threads that run synchronous work for an event loop, each party's in its turn and in at most a share of them.
 
     An executor wakes the loop for every answer; here answers that are ready together share one wake-up.
     """
 
-    def __init__(self, threads: int, name: str) -> None:
+    def __init__(self, threads: int, name: str, *, share: int | None = None) -> None:
         self.threads, self.name = threads, name
         self.started = False
-        self.work: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.work: Turns[Any] = Turns(room=LONGEST_QUEUE, share=share or max(1, threads * 3 // 4))
         self.desks: WeakKeyDictionary[asyncio.AbstractEventLoop, _Desk] = WeakKeyDictionary()
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
-        """Have a function run by a thread, in a copy of this context; Unavailable when too much waits already."""
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        party: Hashable = None,
+        within: float | None = None,
+    ) -> asyncio.Future[Any]:
+        """Have a function run by a thread, in a copy of this context; Unavailable when too much waits already.
+
+        After `within` seconds the future has Late, whether the function was begun or not.
+        """
         if not self.started:
             self.started = True
             for number in range(self.threads):
                 threading.Thread(target=self._serve, name=f"{self.name}-{number}", daemon=True).start()
-        if self.work.qsize() > LONGEST_QUEUE:
-            raise Unavailable
         loop = asyncio.get_running_loop()
         desk = self.desks.get(loop)
         if desk is None:
             desk = self.desks[loop] = _Desk(loop)
         future = loop.create_future()
-        self.work.put((desk, future, contextvars.copy_context(), function, arguments))
+        try:
+            self.work.put(party, (desk, future, contextvars.copy_context(), function, arguments))
+        except Full:
+            raise Unavailable from None
+        if within is not None:
+            timer = loop.call_later(within, give_up, future, Late)
+            future.add_done_callback(lambda _: timer.cancel())
         return future
 
     def _serve(self) -> None:
         while True:
-            desk, future, context, function, arguments = self.work.get()
+            party, (desk, future, context, function, arguments) = self.work.take()
             result, raised = None, None
-            try:
-                result = context.run(function, *arguments)
-            except BaseException as fault:  # it is the caller's, whatever it is
-                raised = fault
-            desk.put(future, result, raised)
+            if not future.done():
+                try:
+                    result = context.run(function, *arguments)
+                except BaseException as fault:  # it is the caller's, whatever it is
+                    raised = fault
+                desk.put(future, result, raised)
+            self.work.give_back(party)
             # Nothing outlives its request.
             desk = future = context = function = arguments = result = raised = None
+
+
+def give_up(future: asyncio.Future[Any], reason: type[Exception]) -> None:
+    """Wait no longer for what was submitted."""
+    if not future.done():
+        future.set_exception(reason())
 
 
 class _Desk:
@@ -77,7 +106,7 @@ class _Desk:
         while self.done:
             future, result, fault = self.done.popleft()
             if future.done():
-                continue  # the client has gone
+                continue  # nobody waits any more
             if fault is None:
                 future.set_result(result)
             else:

@@ -1,5 +1,7 @@
 """Rate limits, counted after identity and before the body."""
 
+from prometheus_client import Counter
+
 from app.http.context import Request
 from rules.caller import Caller
 from rules.errors import RateLimited
@@ -9,6 +11,9 @@ from store.accounts.limits import Limit
 
 _candidate_limit = 600
 UNCOUNTED = "none"
+COUNTED_HERE = Counter(
+    "hiring_requests_counted_here", "Requests counted in the process: Redis does not answer."
+)
 
 
 def configure(candidate_limit: int) -> None:
@@ -44,6 +49,8 @@ def count(request: Request, *, reads: bool, cap: str | None) -> None:
     if not counted:
         return
     standing, wait = limits.take(counted)
+    if limits.away():
+        COUNTED_HERE.inc()
     request.headers |= {
         "X-RateLimit-Limit": str(standing.limit),
         "X-RateLimit-Remaining": str(standing.remaining),

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 import store
 from app.http import answers
 from app.http.answers import Answer
+from app.http.hop import Late
 from app.instance import logs
 from handlers import pages
 from rules import errors, links
@@ -31,7 +32,7 @@ _BY_STATUS: dict[int, type[Refusal]] = {
     413: errors.BodyTooLarge,
     415: errors.UnsupportedMediaType,
 }
-_OUTAGES = (*store.OUTAGES, redis.ConnectionError, redis.TimeoutError)
+_OUTAGES = (*store.OUTAGES, store.WaitRanOut, Late, redis.ConnectionError, redis.TimeoutError)
 
 
 def understand(fault: Exception) -> Refusal:
@@ -68,7 +69,11 @@ def answer(fault: Exception, path: str) -> Answer:
 def render(fault: Exception, path: str) -> Answer:
     """Render one refusal or fault, and log it: refusals at info, faults at error with their traceback."""
     refusal = understand(fault)
-    if refusal.status >= 500:
+    if isinstance(fault, (store.WaitRanOut, Late)):
+        log.warning(
+            "%s", refusal.code, extra={"waited_for": getattr(fault, "waited_for", "its turn or its end")}
+        )
+    elif refusal.status >= 500:
         log.error("%s", refusal.code, exc_info=fault)
     else:
         log.info("%s", refusal.code, extra={"refusal": refusal.code, "status": refusal.status})

@@ -59,6 +59,7 @@ def serve(
     from uvicorn.supervisors import Multiprocess
 
     os.environ.update(environment.environment(settings))
+    os.environ.setdefault("LIMIT_SHARE", str(1 / processes))
     with metrics.together(processes):
         if settings.metrics_port is not None:
             engine.configure(

@@ -1,7 +1,7 @@
 """HTTP as the server reads it: what it cannot read is refused in the contract's envelope too."""
 
 import insides.uvicorn
-from app.http import refusals
+from app.http import context, hop, refusals
 from app.instance import logs
 from rules.errors import Invalid
 from store.database.ids import new_id
@@ -9,6 +9,12 @@ from store.database.ids import new_id
 
 class Protocol(insides.uvicorn.Protocol):
     """Refuses as every other part does."""
+
+    def left(self, scope: context.Scope) -> None:
+        """Have nothing begun for whoever is gone."""
+        request: context.Request | None = scope.get("extensions", {}).get("hiring")
+        if request is not None and request.waits_for is not None:
+            hop.give_up(request.waits_for, hop.Left)
 
     def refuse(self, msg: str) -> bytes:
         """Write the whole answer to bytes that are no request."""

@@ -74,7 +74,7 @@ def _servers() -> Findings:
         yield Finding("schema", FINE if good else WRONG, words[0].upper() + words[1:])
     if bell != health.OK:
         yield Finding(
-            "redis", WRONG, "Redis does not answer: requests are refused with 503 (limits cannot be counted),"
+            "redis", WRONG, "Redis does not answer: each web process counts limits by itself,"
             " and work waits for the next look. Is REDIS_URL right, and does it run?"
         )  # fmt: skip
     else:

@@ -11,6 +11,7 @@ import dramatiq
 
 from app.instance import metrics, wiring
 from app.instance.settings import Settings
+from store.database.waits import Waits
 from workers import broker
 from workers import schedule as scheduling
 from workers.actors import Actors
@@ -47,7 +48,7 @@ def schedule(settings: Settings, *, folder: Path | None = None) -> None:
 @contextmanager
 def working(settings: Settings) -> Iterator[None]:
     """Run a worker's threads as long as the block; what is under way at the end is finished or left to others."""
-    bells = broker.make(settings.redis_url)
+    bells = broker.make(settings.redis_url, limits=Waits(tcp=settings.tcp_seconds))
     sender = Sender()
     actors = Actors(bells, ring=sender.ring)
     worker = dramatiq.Worker(bells, worker_threads=WORKER_THREADS, worker_timeout=BELL_MS)

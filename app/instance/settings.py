@@ -25,6 +25,12 @@ class Settings:
     webhook_allow_private: bool = False
     candidate_limit: int = 600  # candidate requests per client address per minute
     threads: int = 8  # request threads of one web process
+    limit_share: float = 1.0  # of each limit, what one web process lets through while Redis does not answer
+    request_seconds: float = 15.0  # a whole request, but for the time that its client takes to send it
+    statement_seconds: float = 5.0  # what a request may wait for one statement
+    lock_seconds: float = 2.0  # for a row that another request holds
+    idle_seconds: float = 10.0  # what a request's transaction may wait for its next statement
+    tcp_seconds: float = 10.0  # until a server's machine that says nothing counts as gone
     fast_path: bool = True  # carry ordinary requests out from the front (app/http/front.py)
     log_level: str = "INFO"
     files_dir: Path = Path(".data/files")  # where attachments are kept, unless in a bucket
@@ -46,6 +52,7 @@ VARIABLES = {"threads": "WEB_THREADS"}  # where it is not the field's name in ca
 READERS: dict[Any, Callable[[str], Any]] = {
     str: str,
     int: int,
+    float: float,
     int | None: int,
     Path: Path,
     bool: lambda text: bool(("0", "1").index(text)),

@@ -6,18 +6,23 @@ from gateways import briefs, files, mail, webhooks
 from rules import links, plans
 from store.accounts import limits
 from store.database import engine, secrets
+from store.database.waits import Waits
 from store.operating import tables
 
 
-def configure(settings: Settings, *, pool_size: int = 8) -> None:
-    """Configure a process: logs, store, limiter, links, secrets, what goes out."""
+def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = False) -> None:
+    """Configure a process: logs, store, limiter, links, secrets, what goes out.
+
+    `for_requests`: somebody waits for each answer, so that no statement may take long.
+    """
     logs.configure(settings.log_level)
     links.configure(settings.base_url)
     if settings.plans:
         plans.override(settings.plans)
     tables.complete()
-    engine.configure(settings.database_url, pool_size=pool_size)
-    limits.configure(settings.redis_url)
+    waits = _waits(settings, for_requests=for_requests)
+    engine.configure(settings.database_url, pool_size=pool_size, limits=waits)
+    limits.configure(settings.redis_url, limits=waits, share=settings.limit_share)
     secrets.configure(settings.secret_key)
     mail.configure(smtp_url=settings.smtp_url, mail_from=settings.mail_from, mail_dir=settings.mail_dir)
     webhooks.configure(allow_private=settings.webhook_allow_private)
@@ -26,6 +31,14 @@ def configure(settings: Settings, *, pool_size: int = 8) -> None:
         base_url=settings.assistant_base_url,
         model=settings.assistant_model,
         api_key=settings.assistant_api_key,
+    )
+
+
+def _waits(settings: Settings, *, for_requests: bool) -> Waits:
+    if not for_requests:
+        return Waits(tcp=settings.tcp_seconds)
+    return Waits(
+        settings.statement_seconds, settings.lock_seconds, settings.idle_seconds, settings.tcp_seconds
     )
 
 

@@ -1,16 +1,29 @@
-"""Rolling-hour limits, counted in Redis in one round trip."""
+"""Rolling-hour limits, counted in Redis in one round trip; in the process while Redis does not answer."""
 
+import logging
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from insides.redis import Script
-from rules.errors import Unavailable
+from store.accounts import windows
+from store.database.waits import USUAL, Waits
+
+log = logging.getLogger("hiring.limits")
 
 _client: "redis.Redis | None" = None
 _script: Script | None = None
+_share = 1.0
+_away = False  # Redis does not answer: this process counts by itself
+_one_opens = threading.Lock()
+PATIENCE_SECONDS = 0.1  # for Redis to answer
+PROBE_SECONDS = 1.0
 
 # Each limit is a list of the moments (in ms) of the requests of the last window, oldest first, so the count is exact,
 # every step is O(1) but for dropping what has aged, and a request that is refused by one limit uses none.
@@ -59,35 +72,88 @@ class Standing:
     reset: int  # Unix seconds at which the window next has room to recover
 
 
-def configure(redis_url: str) -> None:
-    """Point the limiter at a Redis."""
-    global _client, _script  # noqa: PLW0603 - one process, one limiter
-    _client = redis.Redis.from_url(redis_url, socket_timeout=2, socket_connect_timeout=2)
-    _script = Script(_client, _LUA)
+def configure(redis_url: str, *, limits: Waits = USUAL, share: float = 1.0) -> None:
+    """Point the limiter at a Redis; without it this process lets through its `share` of each limit."""
+    global _client, _script, _share, _away  # noqa: PLW0603 - one process, one limiter
+    _client = redis.Redis.from_url(
+        redis_url,
+        socket_timeout=PATIENCE_SECONDS,
+        socket_connect_timeout=PATIENCE_SECONDS,
+        # A connection that Redis has closed meanwhile is made anew; an answer that does not come is not waited for.
+        retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+        **limits.redis(redis_url),
+    )
+    _script, _share, _away = Script(_client, _LUA), share, False
 
 
 def take(limits: list[Limit]) -> tuple[Standing, int | None]:
     """Count one request against every limit, or against none.
 
-    Returns the first limit's standing, and the seconds to wait when one of them is used up (else None).
-    Raises Unavailable when Redis cannot answer.
+    Returns the first limit's standing, and the seconds to wait when one of them is used up (else None). Nobody waits
+    for a Redis that does not answer: the first who meets it counts in the process, and so do all others until it is
+    back.
     """
     moment = int(time.time() * 1000)
-    numbers = [number for one in limits for number in (one.requests, one.seconds * 1000)]
-    try:
-        answer = cast("Script", _script).run([one.key for one in limits], [moment, *numbers])
-    except redis.RedisError as fault:
-        raise Unavailable from fault
-    refused, used, reset = answer[0], answer[1], answer[2]
-    standing = Standing(limits[0].requests, max(0, limits[0].requests - used), -(-reset // 1000))
-    if not refused:
+    keys = [one.key for one in limits]
+    asked = [one.requests for one in limits]
+    answer = None if _away else _ask(keys, _numbers(moment, limits, asked))
+    if answer is None:
+        asked = [max(1, int(one.requests * _share)) for one in limits]
+        answer = windows.take(keys, _numbers(moment, limits, asked))
+    used_up, used, reset = answer[0], answer[1], answer[2]
+    standing = Standing(limits[0].requests, max(0, asked[0] - used), -(-reset // 1000))
+    if not used_up:
         return standing, None
-    recovers = answer[refused * 2]
+    recovers = answer[used_up * 2]
     return standing, max(1, -(-(recovers - moment) // 1000))
 
 
+def _numbers(moment: int, limits: list[Limit], asked: list[int]) -> list[int]:
+    windows = [one.seconds * 1000 for one in limits]
+    return [moment, *(number for pair in zip(asked, windows, strict=True) for number in pair)]
+
+
+def _ask(keys: list[str], numbers: list[int]) -> list[int] | None:
+    """Run the script; None where Redis does not answer, which nobody asks from then on but the probe."""
+    try:
+        return cast("list[int]", cast("Script", _script).run(keys, numbers))
+    except redis.RedisError as fault:
+        _open(fault)
+        return None
+
+
+def _open(fault: Exception) -> None:
+    global _away  # noqa: PLW0603 - one process, one limiter
+    with _one_opens:
+        if _away:
+            return
+        _away = True
+    log.warning("Redis does not answer; limits are counted in this process: %s", fault)
+    windows.forget()
+    threading.Thread(target=_probe, args=(_client,), name="limits-probe", daemon=True).start()
+
+
+def _probe(client: "redis.Redis") -> None:
+    """Ask once a second whether Redis is back."""
+    global _away  # noqa: PLW0603 - one process, one limiter
+    while client is _client and _away:
+        time.sleep(PROBE_SECONDS)
+        with suppress(redis.RedisError):
+            client.ping()
+            if client is _client:
+                log.warning("Redis answers again.")
+                _away = False
+
+
+def away() -> bool:
+    """Say whether this process counts by itself, since Redis does not answer."""
+    return _away
+
+
 def ping() -> None:
-    """Ask Redis whether it is there; raises redis.RedisError when it is not."""
+    """Ask Redis whether it is there; raises redis.RedisError when it is not, or when that is known."""
     if _client is None:
         raise RuntimeError("Call store.accounts.limits.configure(redis_url) first.")
+    if _away:
+        raise redis.ConnectionError("It did not answer a moment ago.")
     _client.ping()

@@ -10,6 +10,9 @@ import sqlalchemy.exc
 from sqlalchemy import Engine, ExceptionContext, create_engine, event
 from sqlalchemy.orm import Session
 
+from store.database import waits
+from store.database.waits import USUAL, Waits
+
 _engine: Engine | None = None
 _readers: Engine | None = None
 
@@ -35,7 +38,8 @@ class Writing:
     info: dict[str, Any] = field(default_factory=dict)
 
 
-# What a statement raises when the database is away: SQLAlchemy's names for it, and psycopg's for prepared ones.
+# What a statement raises when the database is away: SQLAlchemy's names for it, and psycopg's for prepared ones. What a
+# wait that ran out raises is among them, until `taken` and `transaction` have made waits.WaitRanOut of it.
 OUTAGES = (
     sqlalchemy.exc.OperationalError,
     sqlalchemy.exc.InterfaceError,
@@ -48,16 +52,17 @@ Change = Session | Writing  # what a change is made with
 Means = Change | Reading  # what can be read with
 
 
-def configure(database_url: str, *, pool_size: int = 8) -> None:
+def configure(database_url: str, *, pool_size: int = 8, limits: Waits = USUAL) -> None:
     """Point the store at a database; connections are made as they are needed."""
     global _engine, _readers  # noqa: PLW0603 - one process, one pair of pools
     for pool in (_engine, _readers):
         if pool is not None:
             pool.dispose()
-    _engine = _make(database_url, pool_size)
+    _engine = _make(database_url, pool_size, limits)
     _readers = _make(
         database_url,
         pool_size,
+        limits,
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
         max_overflow=0,
@@ -66,7 +71,7 @@ def configure(database_url: str, *, pool_size: int = 8) -> None:
     event.listen(_engine, "handle_error", _look_for_loss)
 
 
-def _make(database_url: str, pool_size: int, **options: Any) -> Engine:
+def _make(database_url: str, pool_size: int, limits: Waits, **options: Any) -> Engine:
     made = create_engine(
         database_url.replace("postgresql://", "postgresql+psycopg://", 1),
         **{
@@ -75,17 +80,14 @@ def _make(database_url: str, pool_size: int, **options: Any) -> Engine:
             "pool_timeout": 10,
             "pool_pre_ping": False,
             "hide_parameters": True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
-            "connect_args": {"connect_timeout": 5},
+            "connect_args": {"connect_timeout": 5, **limits.socket()},
             **options,
         },
     )
-    event.listen(made, "connect", _use_utc)
+    # Moments come in UTC, which saves converting each of them.
+    settings = f"SET TIME ZONE 'UTC'; {limits.settings()}"
+    event.listen(made, "connect", lambda connection, _record: _set(connection, settings))
     return made
-
-
-def _use_utc(connection: psycopg.Connection[Any], _record: Any) -> None:
-    """Have moments come in UTC, which saves converting each of them."""
-    _set(connection, "SET TIME ZONE 'UTC'")
 
 
 def _refuse_writes(connection: psycopg.Connection[Any], _record: Any) -> None:
@@ -141,6 +143,8 @@ def taken(pool: Engine) -> Iterator[psycopg.Connection[Any]]:
     connection = cast("psycopg.Connection[Any]", held.driver_connection)
     try:
         yield connection
+    except waits.FAULTS as fault:
+        raise waits.understand(fault) from fault.__cause__
     finally:
         broken = connection.closed
         held.close()

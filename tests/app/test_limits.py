@@ -1,6 +1,7 @@
 """Rate limits: exact in a rolling hour, told truthfully, counted in one round trip, missed by nobody."""
 
 import itertools
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +18,11 @@ from app.http import security
 from app.instance.settings import Settings
 from rules.plans import EXTRA_CAPS, PLANS
 from store.accounts import limits
-from store.accounts.limits import Limit
+from store.accounts.limits import Limit, Standing
 from store.database import engine
 from tests import asgi
 from tests.api import Api, Tenant, address, tenant
+from tests.app.instances import eventually
 from tests.probes import refusal
 
 HOUR = 3600
@@ -279,18 +281,50 @@ def test_a_candidates_address_has_a_limit_of_its_own(http: TestClient) -> None:
 # --- Outages
 
 
-def test_without_redis_nothing_is_answered_and_then_again(tenant: Tenant, settings: Settings) -> None:
-    limits.configure("redis://127.0.0.1:1/0")
-    tenant.live.checked = False
-    try:
-        for ask in (lambda: tenant.live.get("/org/"), lambda: tenant.live.patch("/org/", {"name": "Nobody"}),
-                    lambda: tenant.http.get(CANDIDATE)):  # fmt: skip
-            response = ask()
-            refusal(response, 503, "UNAVAILABLE")
-            assert int(response.headers["Retry-After"]) > 0
-    finally:
-        limits.configure(settings.redis_url)
-    assert tenant.live.get("/org/").json()["name"] == tenant.organisation.name
+@pytest.fixture
+def frozen(settings: Settings) -> Iterator[str]:
+    """A Redis that takes connections and says nothing; the usual one afterwards."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        yield f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+    limits.configure(settings.redis_url)
+
+
+@pytest.mark.parametrize("how", ["frozen", "gone"])
+def test_without_redis_everybody_is_served_and_counted_here(tenant: Tenant, frozen: str, how: str) -> None:
+    before = request_limits.COUNTED_HERE._value.get()
+    limits.configure(frozen if how == "frozen" else "redis://127.0.0.1:1/0")
+    began = time.monotonic()
+    stood = [standing(tenant.live.get("/org/")) for _ in range(3)]
+    assert time.monotonic() - began < 1
+    assert [(limit, remaining) for limit, remaining, _ in stood] == [(2000, 1999), (2000, 1998), (2000, 1997)]
+    assert tenant.http.get(CANDIDATE).status_code == 404
+    assert limits.away()
+    assert request_limits.COUNTED_HERE._value.get() == before + 4
+
+
+def test_a_process_lets_through_its_share(clock: Clock, frozen: str) -> None:
+    limits.configure(frozen, share=0.5)
+    minute, hour = key(), key()
+    waits = [limits.take([Limit(minute, 4, 60), Limit(hour, 10)])[1] for _ in range(3)]
+    assert waits == [None, None, 60]
+    clock.moment += 60
+    assert limits.take([Limit(minute, 4, 60), Limit(hour, 10)]) == (
+        Standing(4, 1, int(clock.moment) + 60),
+        None,
+    )
+
+
+def test_redis_is_asked_again_once_it_is_back(
+    frozen: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "PROBE_SECONDS", 0.01)
+    limits.configure(frozen)
+    limits.take([Limit(key(), 4)])
+    assert limits.away()
+    assert limits._client
+    back = redis.Redis.from_url(settings.redis_url)
+    monkeypatch.setattr(limits._client, "ping", back.ping)
+    assert eventually(lambda: not limits.away())
 
 
 def test_a_redis_that_forgot_its_scripts_is_told_again(tenant: Tenant, raw: "redis.Redis") -> None:

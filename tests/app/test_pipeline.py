@@ -110,7 +110,9 @@ def test_nobody_needs_a_request_thread_to_be_refused(app: FlaskApp, http: TestCl
     begun = []
     submit = front.hop.submit
     try:
-        front.hop.submit = lambda function, *given: begun.append(function) or submit(function, *given)  # type: ignore[method-assign,func-returns-value]
+        front.hop.submit = lambda function, *given, **how: (
+            begun.append(function) or submit(function, *given, **how)
+        )  # type: ignore[method-assign,func-returns-value]
         assert Api(http, None).get("/org/").status_code == 401
         assert begun == []
         assert tenant.test.get("/org/").status_code == 200

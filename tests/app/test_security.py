@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import select, text, update
 from sqlalchemy.exc import DBAPIError
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
@@ -18,12 +18,14 @@ import store
 from app.http import addresses, security
 from app.http.context import Request
 from app.instance import logs
+from rules import tokens
 from rules.clock import now
 from rules.errors import Refusal
 from rules.scopes import SCOPES, TWINS
 from store.accounts import keys, limits
 from tests import asgi
 from tests.api import Tenant, address, tenant
+from tests.app.instances import eventually
 from tests.documents import operations
 from tests.probes import refusal
 
@@ -162,13 +164,49 @@ def test_a_key_that_expires_while_it_is_remembered_is_refused_at_once(owner: Ten
     assert identify(api.key)[0] == "EXPIRED_API_KEY"
 
 
-def test_a_keys_last_use_is_noted(owner: Tenant) -> None:
+def test_a_keys_last_use_is_noted_and_no_request_waits_for_it(owner: Tenant) -> None:
+    api = owner.key()
+
+    def last_use() -> Any:
+        with store.transaction() as session:
+            found = keys.find(session, str(api.key))
+            assert found
+            return found.last_used_at
+
+    with store.transaction() as holder:
+        holder.execute(
+            select(keys.ApiKey).where(keys.ApiKey.hash == keys.digest(str(api.key))).with_for_update()
+        )
+        began = time.monotonic()
+        identify(api.key)
+        assert time.monotonic() - began < 1
+        assert last_use() is None
+    assert eventually(last_use) > now() - timedelta(minutes=1)
+
+
+def test_an_unknown_key_is_looked_for_once_a_second(owner: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(keys, "find", lambda _reading, key: looked.append(key))
+    key = tokens.new_key(livemode=True)
+    for _ in range(5):
+        assert identify(key) == ("INVALID_API_KEY", {})
+    assert looked == [key]
+    assert security._unknown[key] <= time.monotonic() + 1
+    security._unknown[key] = time.monotonic()
+    assert identify(key) == ("INVALID_API_KEY", {})
+    assert looked == [key, key]
+
+
+def test_an_address_that_guesses_is_told_to_wait_and_known_keys_are_not(
+    owner: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     api = owner.key()
     identify(api.key)
-    with store.transaction() as session:
-        found = keys.find(session, str(api.key))
-        assert found
-        assert found.last_used_at > now() - timedelta(minutes=1)
+    monkeypatch.setattr(security, "_UNKNOWN_A_MINUTE", 3)
+    said = [identify(tokens.new_key(livemode=True))[0] for _ in range(5)]
+    assert said == [*["INVALID_API_KEY"] * 3, *["RATE_LIMITED"] * 2]
+    assert identify(api.key).livemode
+    security.forget()
 
 
 # --- Addresses

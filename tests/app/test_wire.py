@@ -1,8 +1,10 @@
 """What reaches the server as bytes: also what is no HTTP at all is answered in the contract's envelope."""
 
 import json
+import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -183,3 +185,61 @@ def test_who_hangs_up_in_the_middle_of_a_body_changes_nothing(server: Address, o
             connection.shutdown(socket.SHUT_WR)
             connection.recv(65_536)
     assert owner.live.get("/assessments/").json()["results"] == before
+
+
+OFFERS = [
+    ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"),
+    ("Connection: upgrade", "Upgrade: websocket"),
+    ("Upgrade: h2c", "Connection: keep-alive, Upgrade"),
+]
+BODY = b'{"title": "Offered"}'
+SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def answers(server: Address, parts: list[bytes]) -> list[int]:
+    """Send one connection's bytes piece by piece, then a last request; return the statuses of all answers."""
+    last = request(f"GET {ORG} HTTP/1.1", "Authorization: none")
+    with socket.create_connection(server, timeout=20) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(0.005)  # each in a segment of its own
+        connection.sendall(last)
+        found = b""
+        while piece := connection.recv(65_536):
+            found += piece
+    return [int(status) for status in re.findall(rb"HTTP/1.1 (\d{3})", found)]
+
+
+@pytest.mark.parametrize("offer", OFFERS, ids=str)
+@pytest.mark.parametrize("segments", ["one", "two", "many"])
+@pytest.mark.parametrize("framing", ["length", "chunked"])
+def test_an_offer_of_another_protocol_is_ignored_and_the_body_read(
+    server: Address, owner: Tenant, offer: tuple[str, ...], segments: str, framing: str
+) -> None:
+    body = BODY + b" " * 10
+    sent = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if framing == "chunked" else body
+    length = "Transfer-Encoding: chunked" if framing == "chunked" else f"Content-Length: {len(body)}"
+    lines = ["POST /api/v1/public/assessments/create/ HTTP/1.1", "Host: localhost", *offer,
+             f"Authorization: Bearer {owner.live.key}", "Content-Type: application/json", length]  # fmt: skip
+    head = "\r\n".join([*lines, "", ""]).encode()
+    whole = head + sent
+    parts = {
+        "one": [whole],
+        "two": [head, sent],
+        "many": [whole[at : at + 40] for at in range(0, len(whole), 40)],
+    }
+    assert answers(server, parts[segments]) == [201, 401]
+
+
+def test_nothing_of_a_body_is_read_as_a_request(server: Address, owner: Tenant) -> None:
+    head = "\r\n".join([f"PATCH {ORG} HTTP/1.1", "Host: localhost", *OFFERS[0], "Content-Type: text/plain",
+                       f"Content-Length: {len(SMUGGLED)}", "", ""]).encode()  # fmt: skip
+    assert answers(server, [head + SMUGGLED]) == [401, 401]
+    assert answers(server, [head, SMUGGLED]) == [401, 401]
+
+
+def test_an_offer_without_a_body_is_answered_as_if_it_were_none(server: Address, owner: Tenant) -> None:
+    head = "\r\n".join([f"GET {ORG} HTTP/1.1", "Host: localhost", *OFFERS[0], "", ""]).encode()
+    assert answers(server, [head]) == [401, 401]
+    assert send(server, request("CONNECT localhost:80 HTTP/1.1")).status in (400, 405)

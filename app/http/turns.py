@@ -1,0 +1,66 @@
+"""What waits for a thread, in turns: one of each party after the other, so that nobody waits behind somebody's many."""
+
+import queue
+import threading
+from collections import Counter, OrderedDict, deque
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Thing = TypeVar("Thing")
+
+
+class Full(Exception):
+    """A party has as much waiting as there is room for."""
+
+
+class Turns(Generic[Thing]):
+    """At most `room` things, divided evenly between the parties that wait; `share` of one party are taken at once."""
+
+    def __init__(self, *, room: int, share: int) -> None:
+        self.room, self.share = room, share
+        self._lock = threading.Lock()
+        self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()  # a ring for each idle taker that is wanted
+        self._idle = 0  # takers that nobody has rung for
+        self._waiting: OrderedDict[Hashable, deque[Thing]] = OrderedDict()  # of parties below their share
+        self._held: dict[Hashable, deque[Thing]] = {}  # of parties that have it
+        self._taken: Counter[Hashable] = Counter()
+
+    def put(self, party: Hashable, thing: Thing) -> None:
+        """Have a thing wait, or raise Full."""
+        with self._lock:
+            held = party in self._held
+            its = self._held[party] if held else self._waiting.get(party)
+            if its is None:
+                its = self._waiting[party] = deque()
+            if len(its) >= self.room // (len(self._waiting) + len(self._held)):
+                raise Full
+            its.append(thing)
+            wanted = not held and self._idle > 0
+            self._idle -= wanted
+        if wanted:
+            self._bell.put(None)
+
+    def take(self) -> tuple[Hashable, Thing]:
+        """Wait for a thing whose turn it is; whoever took it calls `give_back`, and then takes the next."""
+        while True:
+            with self._lock:
+                if self._waiting:
+                    party, its = self._waiting.popitem(last=False)
+                    thing = its.popleft()
+                    self._taken[party] += 1
+                    if self._taken[party] >= self.share:
+                        self._held[party] = its
+                    elif its:
+                        self._waiting[party] = its
+                    return party, thing
+                self._idle += 1
+            self._bell.get()
+
+    def give_back(self, party: Hashable) -> None:
+        """Say that what was taken is done with."""
+        with self._lock:
+            self._taken[party] -= 1
+            if not self._taken[party]:
+                del self._taken[party]
+            if its := self._held.pop(party, None):
+                self._waiting[party] = its

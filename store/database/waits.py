@@ -1,0 +1,75 @@
+"""How long a wait for the database may last, and what one is that ran out."""
+
+import socket
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import sqlalchemy.exc
+from psycopg import errors
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Limits in seconds; those of whoever works behind the web unless said otherwise."""
+
+    statement: float = 60.0  # one statement
+    lock: float = 5.0  # for a row or a table that somebody else holds
+    idle: float = 60.0  # between two statements of a transaction
+    tcp: float = 10.0  # for the machine of PostgreSQL or Redis to say that it has what was sent
+
+    def settings(self) -> str:
+        """Return what tells PostgreSQL."""
+        return (
+            f"SET statement_timeout = {self.statement * 1000:.0f}; SET lock_timeout = {self.lock * 1000:.0f};"
+            f" SET idle_in_transaction_session_timeout = {self.idle * 1000:.0f}"
+        )
+
+    def socket(self) -> dict[str, int]:
+        """Return what tells libpq: a machine that is gone is noticed while nothing is sent, and while something is."""
+        pause = max(1, round(self.tcp / 4))
+        return {
+            "keepalives_idle": pause,
+            "keepalives_interval": pause,
+            "keepalives_count": 3,
+            "tcp_user_timeout": round(self.tcp * 1000),
+        }
+
+    def redis(self, url: str) -> dict[str, Any]:
+        """Return the same for a client of the Redis at an address; what is on this machine needs none of it."""
+        if url.startswith("unix:"):
+            return {}
+        names = {"TCP_KEEPIDLE": "keepalives_idle", "TCP_KEEPINTVL": "keepalives_interval",
+                 "TCP_KEEPCNT": "keepalives_count", "TCP_USER_TIMEOUT": "tcp_user_timeout"}  # fmt: skip
+        known = {name: value for name, value in names.items() if hasattr(socket, name)}  # the system's
+        options = {getattr(socket, name): self.socket()[value] for name, value in known.items()}
+        return {"socket_keepalive": True, "socket_keepalive_options": options}
+
+
+USUAL = Waits()
+_IDLE = "the next statement of a transaction"
+
+
+class WaitRanOut(sqlalchemy.exc.SQLAlchemyError):
+    """The database is there; what was asked of it took too long. `waited_for` says what it was."""
+
+    def __init__(self, waited_for: str) -> None:
+        super().__init__(f"The wait for {waited_for} ran out.")
+        self.waited_for = waited_for
+        self.connection_lost = waited_for == _IDLE
+
+
+_WAITED_FOR: dict[type[psycopg.Error], str] = {
+    errors.LockNotAvailable: "a lock",
+    errors.DeadlockDetected: "a lock, in a deadlock",
+    errors.QueryCanceled: "a statement",
+    errors.IdleInTransactionSessionTimeout: _IDLE,
+}
+FAULTS = (psycopg.Error, sqlalchemy.exc.DBAPIError)
+
+
+def understand(fault: Any) -> Exception:
+    """Return what a fault of the driver is: a wait that ran out, or itself."""
+    cause = fault.orig if isinstance(fault, sqlalchemy.exc.DBAPIError) else fault
+    waited_for = next((words for kind, words in _WAITED_FOR.items() if isinstance(cause, kind)), None)
+    return fault if waited_for is None else WaitRanOut(waited_for)
