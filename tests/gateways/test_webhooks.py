@@ -150,6 +150,42 @@ def test_a_kept_connection_that_breaks_before_an_answer_is_replaced_once(receive
     assert clients[0] == clients[1] != clients[2]
 
 
+FORGED = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["in one segment", "a moment later"])
+def test_what_is_left_over_on_a_kept_connection_is_no_answer_to_the_next_delivery(later):
+    """Each connection answers its first request with 500, and says more than that."""
+    answered, go_on, said = [], threading.Event(), threading.Event()
+
+    def serve(connection):
+        with connection:
+            connection.recv(1000)
+            answered.append(connection)
+            connection.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n" + (b"" if later else FORGED))
+            if later:
+                go_on.wait(10)
+                connection.sendall(FORGED)
+            said.set()
+            connection.recv(1000)
+
+    def accept(server):
+        for _ in range(2):
+            threading.Thread(target=serve, args=[server.accept()[0]], daemon=True).start()
+
+    async def twice(url):
+        async with webhooks.Poster() as poster:
+            first = await poster.post(url, BODY, {})
+            go_on.set()
+            said.wait(10)
+            return [first.status_code, (await poster.post(url, BODY, {})).status_code]
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=accept, args=[server], daemon=True).start()
+        assert asyncio.run(twice(f"http://127.0.0.1:{server.getsockname()[1]}/")) == [500, 500]
+    assert len(answered) == 2
+
+
 def test_something_that_speaks_no_http_is_an_outcome():
     with socket.create_server(("127.0.0.1", 0)) as server:
 
