@@ -10,6 +10,7 @@ DELAYS = (0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 JITTER = 0.2
 SHORTEST_RETRY_AFTER, LONGEST_RETRY_AFTER = timedelta(seconds=5), timedelta(hours=24)
 DISABLED_AFTER = timedelta(days=5)
+OURS = timedelta(seconds=30)  # after an attempt that we could not make
 # An endpoint that was switched off is asked whether it is back: an hour later, then every day, as long as its
 # deliveries are kept. One that said it is gone is not asked.
 FIRST_PROBE, NEXT_PROBE, PROBES = timedelta(hours=1), timedelta(days=1), 30
@@ -24,6 +25,7 @@ class Outcome:
     body: str = ""  # at most 2 kB
     error: str | None = None
     retry_after: str | None = None  # the header as it came
+    ours: bool = False  # a limit of our own stopped it: no attempt was made, and nothing counts
 
     @property
     def succeeded(self) -> bool:
@@ -53,6 +55,8 @@ def judge(
     if outcome.succeeded:
         return Verdict("delivered")
     error = explain(outcome)
+    if outcome.ours:
+        return Verdict("pending", now + OURS * (spread or random).uniform(1 - JITTER, 1 + JITTER), error)
     disabled = disabled_reason(outcome, failing_since=failing_since, now=now)
     moment = next_attempt(attempts, now, retry_after=outcome.retry_after, spread=spread)
     if disabled and moment is None:

@@ -1,5 +1,7 @@
 import asyncio
 import datetime as dt
+import os
+import resource
 import socket
 import ssl
 import threading
@@ -287,6 +289,41 @@ def test_the_next_address_is_tried_when_one_does_not_answer(resolving, receiver)
     resolving(**{"hooks.example": ["127.0.0.2", "127.0.0.1"]})
     port = receiver.url.split(":")[2].split("/")[0]
     assert webhooks.post(f"http://hooks.example:{port}/", BODY, {}).status_code == 200
+
+
+def test_a_look_up_that_nobody_was_free_for_is_not_the_endpoints_failure(monkeypatch):
+    held = threading.Event()
+    monkeypatch.setattr(addresses, "_look_up", lambda host, port: held.wait(20))
+    monkeypatch.setattr(webhooks, "CONNECT_SECONDS", 0.5)
+
+    async def one_too_many():
+        async with webhooks.Poster() as poster:
+            names = [f"http://slow-{number}.example/" for number in range(65)]
+            outcomes = await asyncio.gather(*(poster.post(name, BODY, {}) for name in names))
+            held.set()
+            return outcomes
+
+    outcomes = asyncio.run(one_too_many())
+    assert [one.ours for one in outcomes] == [False] * 64 + [True]
+    assert "names" in outcomes[-1].error
+
+
+def test_running_out_of_open_files_is_not_the_endpoints_failure(receiver):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    async def without_a_file():
+        async with webhooks.Poster() as poster:
+            first = os.dup(0)  # the lowest number that is free
+            os.close(first)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (first, hard))
+            try:
+                return await poster.post(receiver.url, BODY, {})
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    outcome = asyncio.run(without_a_file())
+    assert (outcome.ours, outcome.status_code) == (True, None)
+    assert "open" in outcome.error
 
 
 @pytest.fixture
