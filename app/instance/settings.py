@@ -22,6 +22,7 @@ class Settings:
     smtp_url: str = (
         ""  # smtp://user:password@host:587 (STARTTLS) or smtps://…:465; empty writes .eml files instead
     )
+    smtp_plain: bool = False  # send mail without TLS where the server has none: for development
     mail_from: str = "Hiring <no-reply@localhost>"
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed
     webhook_allow_private: bool = False
@@ -54,6 +55,7 @@ def read(environ: Mapping[str, str] = os.environ) -> Settings:
         mail_dir=Path(environ.get("MAIL_DIR", ".data/mail")),
         secret_key=environ["SECRET_KEY"],
         smtp_url=environ.get("SMTP_URL", ""),
+        smtp_plain=environ.get("SMTP_PLAIN") == "1",
         mail_from=environ.get("MAIL_FROM", Settings.mail_from),
         trusted_proxies=tuple(
             part.strip() for part in environ.get("TRUSTED_PROXIES", "").split(",") if part.strip()
