@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy.orm import Session
 
 from store import events
+from store.database import bell
 from store.database.engine import Change, Writing, engine, taken
 
 
@@ -28,4 +29,7 @@ def writing() -> Iterator[Writing]:
 
 def _end(means: Change) -> None:
     events.write(means)
+    ring = means.info.pop("outbox", False)
     means.commit()
+    if ring:
+        bell.ring()
