@@ -1,6 +1,7 @@
 """Connections that go only where they may: a name is resolved once, and the address that was checked is used."""
 
 import asyncio
+import errno
 import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,9 @@ from rules.addresses import refusal
 
 LIMIT = 65_536  # bytes of an answer that are held unread
 
+# What the system says when this process or machine has no more of something.
+OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, socket.EAI_MEMORY}
+
 # Threads of their own: a name server that does not answer must not hold up anything else.
 _resolvers = ThreadPoolExecutor(64, thread_name_prefix="resolver")
 
@@ -18,13 +22,24 @@ class AddressRefusedError(Exception):
     """The host leads to an address that the service does not connect to."""
 
 
-async def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
-    """Return the host's addresses; raise AddressRefusedError if any is refused, OSError if there are none.
+class BusyError(Exception):
+    """A limit of our own, and nothing that the other side did, kept us from connecting."""
+
+
+async def resolve(host: str, port: int, *, allow_private: bool, seconds: float) -> list[str]:
+    """Return the host's addresses; raise AddressRefusedError if any is refused, OSError if there are none in time.
 
     The system's resolver reads decimal, octal and hexadecimal host forms too, so they are judged by what they mean.
+    Raises BusyError when nobody was free to ask.
     """
-    loop = asyncio.get_running_loop()
-    found = await loop.run_in_executor(_resolvers, _look_up, host, port)
+    asking = _resolvers.submit(_look_up, host, port)
+    try:
+        async with asyncio.timeout(seconds):
+            found = await asyncio.wrap_future(asking)
+    except TimeoutError:
+        if asking.cancelled():  # it had not been begun
+            raise BusyError("Too many names are being looked up.") from None
+        raise
     addresses = list(dict.fromkeys(found))
     for address in addresses if not allow_private else ():
         if reason := refusal(address):
@@ -40,9 +55,8 @@ async def check_host(host: str, port: int, *, allow_private: bool, seconds: floa
     """Raise AddressRefusedError if a host leads where it may not; a name that does not resolve now may do so later."""
     if allow_private:
         return
-    with suppress(OSError, UnicodeError, TimeoutError):
-        async with asyncio.timeout(seconds):
-            await resolve(host, port, allow_private=False)
+    with suppress(OSError, UnicodeError, BusyError):
+        await resolve(host, port, allow_private=False, seconds=seconds)
 
 
 async def connect(
@@ -50,12 +64,22 @@ async def connect(
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect to the first of a host's addresses that answers, once all have been checked.
 
-    TLS is spoken with the name, not the address. Raises AddressRefusedError or OSError.
+    TLS is spoken with the name, not the address. Raises AddressRefusedError, OSError or BusyError.
     """
+    try:
+        return await _connect(host, port, tls=tls, allow_private=allow_private, seconds=seconds)
+    except OSError as error:
+        if error.errno in OURS:
+            raise BusyError(f"The service has too much open: {error.strerror}.") from error
+        raise
+
+
+async def _connect(
+    host: str, port: int, *, tls: ssl.SSLContext | None, allow_private: bool, seconds: float
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     failure: OSError = socket.gaierror(f"the name {host} has no address")
     end = asyncio.get_running_loop().time() + seconds
-    async with asyncio.timeout_at(end):
-        addresses = await resolve(host, port, allow_private=allow_private)
+    addresses = await resolve(host, port, allow_private=allow_private, seconds=seconds)
     for place, address in enumerate(addresses):
         now = asyncio.get_running_loop().time()
         share = (end - now) / (len(addresses) - place)  # one that is silent leaves time for the others

@@ -5,7 +5,7 @@ import ssl
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -80,8 +80,20 @@ class Connection:
         """Make ready for another request; False when this was the last one."""
         if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE or self.gone:
             return False
+        if self._http.trailing_data[0]:  # would be taken for the answer to the next request
+            return False
         self._http.start_next_cycle()
         self.idle_since, self.used = time.monotonic(), True
+        return True
+
+    async def quiet(self) -> bool:
+        """Say whether nothing has come since the last answer: neither a hang-up nor the answer to a later request."""
+        for _ in range(2):  # turns of the loop: one sees that something has arrived, the next has read it
+            await asyncio.sleep(0)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0):
+                await self._reader.read(1)
+                return False
         return True
 
     def drop(self) -> None:
@@ -101,7 +113,7 @@ class Connections:
     @asynccontextmanager
     async def to(self, origin: Origin, seconds: float, *, fresh: bool = False) -> AsyncIterator[Connection]:
         """Lend a connection, made within so many seconds; it is kept if it can be used again."""
-        connection = (None if fresh else self._take(origin)) or await self._make(origin, seconds)
+        connection = (None if fresh else await self._take(origin)) or await self._make(origin, seconds)
         try:
             yield connection
         except BaseException:
@@ -121,13 +133,12 @@ class Connections:
             )
         )
 
-    def _take(self, origin: Origin) -> Connection | None:
+    async def _take(self, origin: Origin) -> Connection | None:
         self._sweep()
-        idle = self._idle[origin]
-        while idle:
+        while idle := self._idle.get(origin):
             connection = idle.pop()
             self._count -= 1
-            if not connection.gone:
+            if await connection.quiet():
                 return connection
             connection.drop()
         return None

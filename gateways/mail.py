@@ -3,9 +3,12 @@
 import os
 import re
 import smtplib
+import socket
 import ssl
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -16,7 +19,12 @@ from urllib.parse import unquote, urlsplit
 
 from rules.clock import now
 
-SECONDS = 30
+SECONDS = 30.0  # for one exchange from the greeting on
+CONNECT_SECONDS = 10.0  # for the name, and again for the connection
+WANTS_LOGIN = 530  # is about us and not about the message, like whatever is said before it
+
+# Threads of their own: the names of customers' endpoints hold no mail up.
+_resolver = ThreadPoolExecutor(4, thread_name_prefix="mail-resolver")
 _NOT_IN_ADDRESSES = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029,;:<>()\[\]\"\\]")
 
 
@@ -37,6 +45,7 @@ class Mail:
 @dataclass(frozen=True)
 class _Settings:
     smtp_url: str
+    smtp_plain: bool
     sender: str
     folder: Path
 
@@ -44,10 +53,14 @@ class _Settings:
 _settings: _Settings | None = None
 
 
-def configure(*, smtp_url: str, mail_from: str, mail_dir: Path) -> None:
-    """Say where mail goes and whom it comes from."""
+class RefusedError(smtplib.SMTPException):
+    """The mail server will not take this mail, now or later; the text is what it said."""
+
+
+def configure(*, smtp_url: str, mail_from: str, mail_dir: Path, smtp_plain: bool = False) -> None:
+    """Say where mail goes and whom it comes from; `smtp_plain` lets it go without TLS (development)."""
     global _settings  # noqa: PLW0603 - one process, one way out
-    _settings = _Settings(smtp_url, mail_from, mail_dir)
+    _settings = _Settings(smtp_url, smtp_plain, mail_from, mail_dir)
 
 
 def kind(*, livemode: bool) -> str:
@@ -56,16 +69,21 @@ def kind(*, livemode: bool) -> str:
 
 
 def send(mail: Mail) -> None:
-    """Send or write one mail; raises OSError (SMTP errors are OSErrors) when it did not go out."""
+    """Send or write one mail; raises RefusedError or another OSError (SMTP errors are some) when it did not go out."""
+    settings = _configured()
+    message = compose(mail, settings.sender)
+    if not mail.livemode:
+        _write(settings.folder / "test", mail.id, message)
+    elif settings.smtp_url:
+        _transmit(message)
+    else:
+        _write(settings.folder, mail.id, message)
+
+
+def _configured() -> _Settings:
     if _settings is None:
         raise RuntimeError("Call gateways.mail.configure first.")
-    message = compose(mail, _settings.sender)
-    if not mail.livemode:
-        _write(_settings.folder / "test", mail.id, message)
-    elif _settings.smtp_url:
-        _transmit(_settings.smtp_url, message)
-    else:
-        _write(_settings.folder, mail.id, message)
+    return _settings
 
 
 def compose(mail: Mail, sender: str) -> EmailMessage:
@@ -112,32 +130,104 @@ def _write(folder: Path, id: str, message: EmailMessage) -> None:
     partial.replace(path)
 
 
-def greet(url: str) -> None:
-    """Log in to a mail server and send nothing; raises OSError (SMTP errors are OSErrors) when it refuses."""
-    with _connected(url):
+def greet() -> None:
+    """Log in to the mail server and send nothing; raises OSError (SMTP errors are OSErrors) when it refuses."""
+    with _connected():
         pass
 
 
-def _transmit(url: str, message: EmailMessage) -> None:
-    with _connected(url) as client:
-        client.send_message(message)
+def _transmit(message: EmailMessage) -> None:
+    with _connected() as client:
+        try:
+            client.send_message(message)
+        except smtplib.SMTPException as fault:
+            code, text = _answer(fault)
+            if 500 <= code < 600 and code != WANTS_LOGIN:
+                raise RefusedError(f"{code} {text.decode(errors='replace')}") from fault
+            raise
+
+
+def _answer(fault: smtplib.SMTPException) -> tuple[int, bytes]:
+    """Return what the server said of this message; 0 where the fault is about something else."""
+    if isinstance(fault, smtplib.SMTPRecipientsRefused):
+        return next(iter(fault.recipients.values()))
+    if isinstance(fault, smtplib.SMTPSenderRefused | smtplib.SMTPDataError):
+        words = fault.smtp_error
+        return fault.smtp_code, words if isinstance(words, bytes) else words.encode()
+    return 0, b""
+
+
+class _Client(smtplib.SMTP):
+    """SMTP over a connection that is there already."""
+
+    def __init__(self, connection: socket.socket, host: str) -> None:
+        self._connection = connection
+        super().__init__(host)
+
+    def connect(self, *_: object) -> tuple[int, bytes]:
+        self.sock, self.file = self._connection, None
+        return self.getreply()
 
 
 @contextmanager
-def _connected(url: str) -> Iterator[smtplib.SMTP]:
-    parts = urlsplit(url)
+def _connected() -> Iterator[smtplib.SMTP]:
+    """Log in; leaving is polite, and what comes of it no matter, for the server has answered for the mail by then."""
+    settings = _configured()
+    parts = urlsplit(settings.smtp_url)
     host = parts.hostname or "localhost"
+    smtps = parts.scheme == "smtps"
     tls = ssl.create_default_context()
-    client: smtplib.SMTP
-    if parts.scheme == "smtps":
-        client = smtplib.SMTP_SSL(host, parts.port or 465, timeout=SECONDS, context=tls)
-    else:
-        client = smtplib.SMTP(host, parts.port or 587, timeout=SECONDS)
-    with client:
-        client.ehlo()
-        if parts.scheme != "smtps" and client.has_extn("starttls"):
-            client.starttls(context=tls)
+    with _open(host, parts.port or (465 if smtps else 587)) as bare, _ended_in_time(bare):
+        connection = tls.wrap_socket(bare, server_hostname=host) if smtps else bare
+        with closing(_Client(connection, host)) as client:
             client.ehlo()
-        if parts.username:
-            client.login(unquote(parts.username), unquote(parts.password or ""))
-        yield client
+            if not smtps and (client.has_extn("starttls") or not settings.smtp_plain):
+                client.starttls(context=tls)  # raises where the server has none
+                client.ehlo()
+            if parts.username:
+                client.login(unquote(parts.username), unquote(parts.password or ""))
+            yield client
+            with suppress(OSError):
+                client.quit()
+
+
+def _open(host: str, port: int) -> socket.socket:
+    """Connect to the first address that answers; names too are looked up within the limit."""
+    found = _resolver.submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    failure: OSError = socket.gaierror(f"the name {host} has no address")
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in found.result(CONNECT_SECONDS)))
+    for address in addresses:
+        try:
+            connection = socket.create_connection((address, port), CONNECT_SECONDS / len(addresses))
+        except OSError as error:
+            failure = error
+        else:
+            connection.settimeout(SECONDS)
+            return connection
+    raise failure
+
+
+@contextmanager
+def _ended_in_time(connection: socket.socket) -> Iterator[None]:
+    """End a connection when the time for the whole exchange is over, whatever it waits for and however it drips."""
+    over = threading.Event()
+    handle = connection.dup()  # TLS takes the other one over
+
+    def end() -> None:
+        over.set()
+        with suppress(OSError):
+            handle.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(SECONDS, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except OSError as fault:
+        if over.is_set():
+            raise TimeoutError(f"The mail server took longer than {SECONDS:g} s.") from fault
+        raise
+    finally:
+        timer.cancel()
+        timer.join()
+        handle.close()

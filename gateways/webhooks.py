@@ -13,7 +13,7 @@ import certifi
 import h11
 import orjson
 
-from gateways.addresses import AddressRefusedError, check_host
+from gateways.addresses import AddressRefusedError, BusyError, check_host
 from gateways.connections import Connection, Connections, Head, Origin
 from rules.addresses import SCHEMES, check_url
 from rules.events import FIELDS
@@ -76,6 +76,8 @@ class Poster:
         try:
             async with asyncio.timeout(TOTAL_SECONDS):
                 await self._exchange(url, body, headers, answer)
+        except BusyError as fault:
+            return Outcome(error=str(fault), ours=True)
         except (ValueError, AddressRefusedError, OSError, h11.RemoteProtocolError) as fault:
             error = _describe(fault)
         return answer.outcome(error)

@@ -8,8 +8,9 @@ from email.utils import parsedate_to_datetime
 # Seconds from one attempt to the next; the first attempt is made at once.
 DELAYS = (0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 JITTER = 0.2
-LONGEST_RETRY_AFTER = timedelta(hours=24)
+SHORTEST_RETRY_AFTER, LONGEST_RETRY_AFTER = timedelta(seconds=5), timedelta(hours=24)
 DISABLED_AFTER = timedelta(days=5)
+OURS = timedelta(seconds=30)  # after an attempt that we could not make
 # An endpoint that was switched off is asked whether it is back: an hour later, then every day, as long as its
 # deliveries are kept. One that said it is gone is not asked.
 FIRST_PROBE, NEXT_PROBE, PROBES = timedelta(hours=1), timedelta(days=1), 30
@@ -24,6 +25,7 @@ class Outcome:
     body: str = ""  # at most 2 kB
     error: str | None = None
     retry_after: str | None = None  # the header as it came
+    ours: bool = False  # a limit of our own stopped it: no attempt was made, and nothing counts
 
     @property
     def succeeded(self) -> bool:
@@ -53,6 +55,8 @@ def judge(
     if outcome.succeeded:
         return Verdict("delivered")
     error = explain(outcome)
+    if outcome.ours:
+        return Verdict("pending", now + OURS * (spread or random).uniform(1 - JITTER, 1 + JITTER), error)
     disabled = disabled_reason(outcome, failing_since=failing_since, now=now)
     moment = next_attempt(attempts, now, retry_after=outcome.retry_after, spread=spread)
     if disabled and moment is None:
@@ -66,22 +70,29 @@ def next_attempt(
     """Return when to try again after `attempts` attempts; None when they are used up."""
     if attempts >= len(DELAYS):
         return None
-    delay = DELAYS[attempts] * (spread or random).uniform(1 - JITTER, 1 + JITTER)
-    return max(now + timedelta(seconds=delay), now + asked_for(retry_after, now))
+    wait = timedelta(seconds=DELAYS[attempts] * (spread or random).uniform(1 - JITTER, 1 + JITTER))
+    if retry_after is not None:
+        wait = min(max(wait, asked_for(retry_after, now), SHORTEST_RETRY_AFTER), LONGEST_RETRY_AFTER)
+    return now + wait
 
 
-def asked_for(retry_after: str | None, now: datetime) -> timedelta:
+def asked_for(retry_after: str, now: datetime) -> timedelta:
     """Read a Retry-After header (seconds or a date): at most 24 hours, nothing when it makes no sense."""
-    text = (retry_after or "").strip()
-    if text.isascii() and text.isdigit():
-        return min(timedelta(seconds=int(text[:9])), LONGEST_RETRY_AFTER)
+    text = retry_after.strip()
     try:
+        if text.isascii() and text.isdigit():
+            return min(timedelta(seconds=int(text.lstrip("0")[:9] or "0")), LONGEST_RETRY_AFTER)
         moment = parsedate_to_datetime(text)
-    except ValueError:
+        if moment.tzinfo is None:  # a date that says -0000
+            moment = moment.replace(tzinfo=UTC)
+        return max(timedelta(0), min(moment - now, LONGEST_RETRY_AFTER))
+    except (
+        ValueError,
+        TypeError,
+        OverflowError,
+        IndexError,
+    ):  # whatever the parser makes of mad days and hours
         return timedelta(0)
-    if moment.tzinfo is None:  # a date that says -0000
-        moment = moment.replace(tzinfo=UTC)
-    return max(timedelta(0), min(moment - now, LONGEST_RETRY_AFTER))
 
 
 def disabled_reason(outcome: Outcome, *, failing_since: datetime | None, now: datetime) -> str | None:

@@ -94,7 +94,7 @@ def _moving(model: Any, *columns: str) -> Prepared:
 
 
 def record(session: Change, type: str, owner: Owner, data: dict[str, Any]) -> None:
-    """Tell of what is no move; `data` must be ready for JSON. It is written, and the relay rung, at the commit."""
+    """Tell of what is no move; `data` must be ready for JSON. It is written at the commit, which rings the relay."""
     recorded = _Recorded(owner.organisation_id, owner.livemode, type, data)
     session.info.setdefault("events", []).append(recorded)
 
@@ -106,20 +106,17 @@ _WRITE = Prepared(
         VALUES (:organisation_id, :livemode, :count)
         ON CONFLICT (organisation_id, livemode) DO UPDATE SET last = counter.last + excluded.last
         RETURNING last
-    ), written AS (
-        INSERT INTO events (id, created_at, organisation_id, livemode, sequence, type, data)
-        SELECT event.id, :moment, :organisation_id, :livemode,
-               numbers.last - :count + event.number, event.type, event.data
-        FROM numbers, jsonb_to_recordset(CAST(:events AS jsonb)) AS event (id uuid, number int, type text, data jsonb)
     )
-    SELECT pg_notify('outbox', '')
+    INSERT INTO events (id, created_at, organisation_id, livemode, sequence, type, data)
+    SELECT event.id, :moment, :organisation_id, :livemode,
+           numbers.last - :count + event.number, event.type, event.data
+    FROM numbers, jsonb_to_recordset(CAST(:events AS jsonb)) AS event (id uuid, number int, type text, data jsonb)
     """)
 )
-_RING = Prepared(text("NOTIFY outbox"))
 
 
 def write(session: Change) -> None:
-    """Number and write what was recorded, and ring the relay's bell.
+    """Number and write what was recorded; the relay is to be rung after the commit.
 
     Numbers are taken last, so the counter's lock is held for the commit alone: commits of one organisation and
     mode are numbered in their order, without gaps, and no other lock is ever awaited while holding it.
@@ -140,8 +137,8 @@ def write(session: Change) -> None:
                 ]
             ),
         )
-    if session.info.pop("outbox", False) and not recorded:
-        _RING.run(session)
+    if recorded:
+        session.info["outbox"] = True
 
 
 LIST = listing.Listing(

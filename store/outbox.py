@@ -57,7 +57,7 @@ def add_all(
 
 
 def ring(session: Change) -> None:
-    """Wake the relay when this transaction commits."""
+    """Wake the relay when this transaction has committed."""
     session.info["outbox"] = True
 
 

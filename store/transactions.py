@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy.orm import Session
 
 from store import events
-from store.database import waits
+from store.database import bell, waits
 from store.database.engine import Change, Writing, engine, taken
 from store.database.waits import WaitRanOut
 
@@ -36,4 +36,7 @@ def writing() -> Iterator[Writing]:
 
 def _end(means: Change) -> None:
     events.write(means)
+    ring = means.info.pop("outbox", False)
     means.commit()
+    if ring:
+        bell.ring()

@@ -53,7 +53,8 @@ def work(id: str, due_at: str) -> None:
     except Exception as fault:
         log.exception("The job %s failed.", taken.job, extra={"item": id, "attempts": taken.attempts})
         measures.JOBS.labels(taken.job, "failed").inc()
-        _failed(taken, fault, given_up=job.attempts is not None and taken.attempts >= job.attempts)
+        used_up = job.attempts is not None and taken.attempts >= job.attempts
+        _failed(taken, fault, given_up=used_up or isinstance(fault, job.final))
     else:
         with store.transaction() as session:
             outbox.finish(session, taken.id)

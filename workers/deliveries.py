@@ -147,7 +147,7 @@ class Sender:
             moment = now()
             outcome = await self._post(poster, claimed)
         measures.attempt(outcome)
-        number = claimed.attempts + 1
+        number = claimed.attempts + (not outcome.ours)
         await self._results.put(Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome))
 
     async def _post(self, poster: webhooks.Poster, claimed: Claimed) -> Outcome:
@@ -156,7 +156,7 @@ class Sender:
             secrets = claimed.secrets()
         except Exception:
             log.exception("A webhook secret cannot be read: SECRET_KEY has changed.")
-            return Outcome(error="The service cannot read the endpoint's secret; rotate it.")
+            return Outcome(error="The service cannot read the endpoint's secret; rotate it.", ours=True)
         headers = signatures.headers(secrets, claimed.payload["id"], int(time.time()), body)
         return await poster.post(claimed.url, body, headers)
 

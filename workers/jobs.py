@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from gateways.mail import RefusedError
 from workers import grading, mail, probes, screening
 
 
@@ -16,10 +17,11 @@ class Job:
     run: Callable[[UUID, dict[str, Any]], None]  # the item's id and arguments; outside any transaction
     longest: timedelta  # longer than the work ever takes: then it hangs, and is begun again elsewhere
     attempts: int | None = None  # given up after so many; None: never
+    final: tuple[type[Exception], ...] = ()  # faults that another attempt would meet again: given up at once
 
 
 JOBS: dict[str, Job] = {
-    "mail": Job(mail.send, longest=timedelta(minutes=2), attempts=20),
+    "mail": Job(mail.send, longest=timedelta(minutes=2), attempts=20, final=(RefusedError,)),
     "grade": Job(grading.grade, longest=timedelta(minutes=15)),
     "probe": Job(probes.probe, longest=timedelta(minutes=1), attempts=20),
     "screen": Job(screening.screen, longest=timedelta(minutes=5)),

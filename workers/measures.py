@@ -20,6 +20,9 @@ OUTCOMES = {2: "delivered", 3: "redirect", 4: "client_error", 5: "server_error"}
 
 def attempt(outcome: Outcome) -> None:
     """Count one attempt to deliver."""
+    if outcome.ours:
+        ATTEMPTS.labels("not_made").inc()
+        return
     status = outcome.status_code
     name = OUTCOMES.get(status // 100, "other") if status is not None else "unreachable"
     ATTEMPTS.labels("gone" if status == 410 else name).inc()

@@ -27,6 +27,8 @@ def probe(_id: UUID, arguments: dict[str, Any]) -> None:
     body = gateway.encode(ping)
     headers = signatures.headers(webhooks.secrets_of(endpoint), ping["id"], int(time.time()), body)
     outcome = gateway.post(endpoint.url, body, headers)
+    if outcome.ours:
+        raise OSError(outcome.error)  # to be tried again soon
     with store.transaction() as session:
         again = probes.find(session, id, since, lock=True)
         if again is None or again.url != endpoint.url:

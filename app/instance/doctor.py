@@ -167,7 +167,7 @@ def _mail_server(settings: Settings) -> Findings:
     parts = urlsplit(settings.smtp_url)
     where = f"{parts.hostname}:{parts.port or (465 if parts.scheme == 'smtps' else 587)}"
     try:
-        mail.greet(settings.smtp_url)
+        mail.greet()
     except OSError as fault:
         yield Finding("mail", WRONG, f"The mail server {where} refuses: {_first_line(fault)}")
     else:

@@ -1,6 +1,7 @@
 """The processes behind the web: the worker and the schedule. Several of each may run side by side."""
 
 import logging
+import resource
 import signal
 import threading
 from collections.abc import Iterator
@@ -21,11 +22,13 @@ from workers.outbox import Relay
 log = logging.getLogger("hiring.processes")
 
 WORKER_THREADS = 4
+FILES = 4_096  # open at once: connections under way and kept, with room beside them
 BELL_MS = 100  # how often an idle worker looks for the bell
 
 
 def work(settings: Settings, *, folder: Path | None = None) -> None:
     """Relay, deliver, mail and grade until SIGTERM or SIGINT; `folder` is told the port of the figures."""
+    _allow_files(FILES)
     wiring.configure(settings, pool_size=WORKER_THREADS + 6)
     stopping = _stop_on_signals()
     metrics.serve(settings, "work", folder=folder)
@@ -63,6 +66,15 @@ def working(settings: Settings) -> Iterator[None]:
         worker.stop(timeout=10_000)
         sender.stop()
         bells.close()
+
+
+def _allow_files(wanted: int) -> None:
+    """Raise the limit of open files as far as this user may: many systems start with 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _stop_on_signals() -> threading.Event:

@@ -20,6 +20,7 @@ class Settings:
     secret_key: str
     mail_dir: Path = Path(".data/mail")
     smtp_url: str = ""  # smtp://user:password@host:587 (STARTTLS) or smtps://…:465; empty writes .eml files
+    smtp_plain: bool = False  # send mail without TLS where the server has none: for development
     mail_from: str = "Hiring <no-reply@localhost>"
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed
     webhook_allow_private: bool = False

@@ -24,7 +24,12 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     engine.configure(settings.database_url, pool_size=pool_size, limits=waits)
     limits.configure(settings.redis_url, limits=waits, share=settings.limit_share)
     secrets.configure(settings.secret_key)
-    mail.configure(smtp_url=settings.smtp_url, mail_from=settings.mail_from, mail_dir=settings.mail_dir)
+    mail.configure(
+        smtp_url=settings.smtp_url,
+        smtp_plain=settings.smtp_plain,
+        mail_from=settings.mail_from,
+        mail_dir=settings.mail_dir,
+    )
     webhooks.configure(allow_private=settings.webhook_allow_private)
     files.configure(_store(settings))
     briefs.configure(

@@ -1,13 +1,58 @@
-"""The database's bell: what a committed NOTIFY wakes."""
+"""The database's bell: rung after a commit, so that nobody's commit waits for it; a poll is the net below it."""
 
+import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import psycopg
+from sqlalchemy import text
 
-from store.database.engine import engine
+from store.database.engine import OUTAGES, at_once, engine
+from store.database.prepared import Prepared
+
+log = logging.getLogger("hiring.bell")
 
 OUTBOX = "outbox"
+# NOTIFY takes a lock of the whole database until its transaction has ended: alone, and not waiting for the disk, it
+# holds it for a moment. Inside the changes themselves it would put all their commits into one line.
+_NOTIFY = Prepared(text("SELECT set_config('synchronous_commit', 'off', true), pg_notify('outbox', '')"))
+
+
+class _Ringer:
+    """One thread of this process that rings; whatever asks for it meanwhile is rung for together, once more."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def ring(self) -> None:
+        self._asked.set()
+        if self._thread is None or not self._thread.is_alive():
+            with self._starting:
+                if self._thread is None or not self._thread.is_alive():
+                    self._thread = threading.Thread(target=self._run, name="bell", daemon=True)
+                    self._thread.start()
+
+    def _run(self) -> None:
+        while self._asked.wait():
+            self._asked.clear()
+            try:
+                with at_once() as means:
+                    _NOTIFY.all(means)
+            except OUTAGES as fault:
+                log.warning("The bell did not ring: %s", fault)
+            except Exception:  # a fault of ours must not end the thread
+                log.exception("The bell did not ring.")
+
+
+_ringer = _Ringer()
+
+
+def ring() -> None:
+    """Wake the relays soon, without waiting for it; many calls at once ring once."""
+    _ringer.ring()
 
 
 @contextmanager

@@ -98,7 +98,7 @@ class Attempt:
 
     delivery_id: UUID
     endpoint_id: UUID
-    number: int  # from 1
+    number: int  # from 1; that of the one before where none could be made
     moment: datetime
     outcome: Outcome
 
@@ -199,6 +199,8 @@ class _Record:
 
     def add(self, attempt: Attempt, verdict: retries.Verdict) -> bool:
         """Add one attempt; say whether it switched the endpoint off."""
+        if attempt.outcome.ours:
+            return False
         self.last_triggered_at = attempt.moment
         if verdict.status == "delivered":
             self.failing_since, self.failure_count = None, 0

@@ -1,5 +1,8 @@
+import socket
 import socketserver
 import threading
+import time
+from contextlib import suppress
 from email import message_from_bytes
 from email.policy import default
 
@@ -109,38 +112,114 @@ def test_addresses_beyond_ascii_are_kept(folder, address, written):
 
 
 class _Post(socketserver.StreamRequestHandler):
-    """Enough of SMTP to take one mail; offers STARTTLS nowhere."""
+    """Enough of SMTP to take one mail; offers STARTTLS nowhere, and answers each word as the server is told to."""
 
     def handle(self):
         self.say("220 hello")
         for line in self.rfile:
-            word = line.split()[0].upper()
-            if word == b"DATA":
+            word = line.split()[0].upper().decode()
+            self.server.words.append(word)
+            answer = self.server.answers.get(word, "250 ok")
+            if word == "DATA" and answer == "250 ok":
                 self.say("354 go on")
                 self.server.mails.append(b"".join(iter(self.rfile.readline, b".\r\n")))
-            if word == b"QUIT":
+            if word == "QUIT" and answer == "250 ok":
                 self.say("221 bye")
                 break
-            self.say("250 ok")
+            self.say(answer)
 
     def say(self, text):
         self.wfile.write(text.encode() + b"\r\n")
 
 
-def test_with_smtp_a_live_mail_is_sent(tmp_path):
+@pytest.fixture
+def post(tmp_path):
+    """A mail server, and a way out to it that needs no TLS."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Post) as server:
         server.daemon_threads = True
-        server.mails = []
+        server.mails, server.words, server.answers = [], [], {}
+        server.url = f"smtp://ann:secret@127.0.0.1:{server.server_address[1]}"
         threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
         mail.configure(
-            smtp_url=f"smtp://127.0.0.1:{server.server_address[1]}", mail_from=SENDER, mail_dir=tmp_path
+            smtp_url=server.url.replace("ann:secret@", ""),
+            smtp_plain=True,
+            mail_from=SENDER,
+            mail_dir=tmp_path,
         )
-        mail.send(invitation())
+        yield server
         server.shutdown()
-    (sent,) = server.mails
+
+
+def test_with_smtp_a_live_mail_is_sent(post, tmp_path):
+    mail.send(invitation())
+    (sent,) = post.mails
     message = message_from_bytes(sent, policy=default)
     assert message["Subject"] == "Your assessment: Größe & <Maß>"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_tls_neither_password_nor_mail_leave(post, tmp_path):
+    mail.configure(smtp_url=post.url, mail_from=SENDER, mail_dir=tmp_path)
+    for reach in (mail.greet, lambda: mail.send(invitation())):
+        with pytest.raises(OSError, match="STARTTLS"):
+            reach()
+    assert set(post.words) == {"EHLO"}
+    assert post.mails == []
+
+
+@pytest.mark.parametrize("word", ["MAIL", "RCPT", "DATA"])
+def test_what_the_server_refuses_for_good_is_refused_with_its_words(post, word):
+    post.answers[word] = "550 5.1.1 Nobody of that name"
+    with pytest.raises(mail.RefusedError, match=r"550 5\.1\.1 Nobody of that name"):
+        mail.send(invitation())
+
+
+@pytest.mark.parametrize(
+    ("word", "answer"),
+    [
+        ("MAIL", "451 later"),
+        ("RCPT", "450 busy"),
+        ("DATA", "452 full"),
+        ("MAIL", "530 log in"),
+    ],
+)
+def test_what_may_go_another_time_is_not_refused(post, word, answer):
+    post.answers[word] = answer
+    with pytest.raises(OSError, match=answer[:3]) as fault:
+        mail.send(invitation())
+    assert not isinstance(fault.value, mail.RefusedError)
+
+
+def test_a_mail_that_was_taken_is_sent_whatever_the_parting_words(post):
+    post.answers["QUIT"] = "500 no"
+    mail.send(invitation())
+    assert len(post.mails) == 1
+
+
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+@pytest.mark.parametrize("drop", [b"", b"2"], ids=["is silent", "drips"])
+def test_an_exchange_ends_in_time_whatever_the_server_does(tmp_path, monkeypatch, scheme, drop):
+    monkeypatch.setattr(mail, "SECONDS", 0.4)
+    ended = threading.Event()
+
+    def serve(server):
+        connection, _ = server.accept()
+        with connection, suppress(OSError):
+            while not ended.wait(0.05):
+                connection.sendall(drop)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        serving = threading.Thread(target=serve, args=[server])
+        serving.start()
+        mail.configure(
+            smtp_url=f"{scheme}://127.0.0.1:{server.getsockname()[1]}", mail_from=SENDER, mail_dir=tmp_path
+        )
+        began = time.monotonic()
+        with pytest.raises(OSError):  # noqa: PT011 - each way to end has its own words
+            mail.send(invitation())
+        assert time.monotonic() - began < 5
+        ended.set()
+        serving.join()
 
 
 def test_a_mail_server_that_is_away_is_an_oserror(tmp_path):

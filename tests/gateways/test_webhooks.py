@@ -1,5 +1,7 @@
 import asyncio
 import datetime as dt
+import os
+import resource
 import socket
 import ssl
 import threading
@@ -150,6 +152,42 @@ def test_a_kept_connection_that_breaks_before_an_answer_is_replaced_once(receive
     assert clients[0] == clients[1] != clients[2]
 
 
+FORGED = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["in one segment", "a moment later"])
+def test_what_is_left_over_on_a_kept_connection_is_no_answer_to_the_next_delivery(later):
+    """Each connection answers its first request with 500, and says more than that."""
+    answered, go_on, said = [], threading.Event(), threading.Event()
+
+    def serve(connection):
+        with connection:
+            connection.recv(1000)
+            answered.append(connection)
+            connection.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n" + (b"" if later else FORGED))
+            if later:
+                go_on.wait(10)
+                connection.sendall(FORGED)
+            said.set()
+            connection.recv(1000)
+
+    def accept(server):
+        for _ in range(2):
+            threading.Thread(target=serve, args=[server.accept()[0]], daemon=True).start()
+
+    async def twice(url):
+        async with webhooks.Poster() as poster:
+            first = await poster.post(url, BODY, {})
+            go_on.set()
+            said.wait(10)
+            return [first.status_code, (await poster.post(url, BODY, {})).status_code]
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=accept, args=[server], daemon=True).start()
+        assert asyncio.run(twice(f"http://127.0.0.1:{server.getsockname()[1]}/")) == [500, 500]
+    assert len(answered) == 2
+
+
 def test_something_that_speaks_no_http_is_an_outcome():
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -251,6 +289,41 @@ def test_the_next_address_is_tried_when_one_does_not_answer(resolving, receiver)
     resolving(**{"hooks.example": ["127.0.0.2", "127.0.0.1"]})
     port = receiver.url.split(":")[2].split("/")[0]
     assert webhooks.post(f"http://hooks.example:{port}/", BODY, {}).status_code == 200
+
+
+def test_a_look_up_that_nobody_was_free_for_is_not_the_endpoints_failure(monkeypatch):
+    held = threading.Event()
+    monkeypatch.setattr(addresses, "_look_up", lambda host, port: held.wait(20))
+    monkeypatch.setattr(webhooks, "CONNECT_SECONDS", 0.5)
+
+    async def one_too_many():
+        async with webhooks.Poster() as poster:
+            names = [f"http://slow-{number}.example/" for number in range(65)]
+            outcomes = await asyncio.gather(*(poster.post(name, BODY, {}) for name in names))
+            held.set()
+            return outcomes
+
+    outcomes = asyncio.run(one_too_many())
+    assert [one.ours for one in outcomes] == [False] * 64 + [True]
+    assert "names" in outcomes[-1].error
+
+
+def test_running_out_of_open_files_is_not_the_endpoints_failure(receiver):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    async def without_a_file():
+        async with webhooks.Poster() as poster:
+            first = os.dup(0)  # the lowest number that is free
+            os.close(first)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (first, hard))
+            try:
+                return await poster.post(receiver.url, BODY, {})
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    outcome = asyncio.run(without_a_file())
+    assert (outcome.ours, outcome.status_code) == (True, None)
+    assert "open" in outcome.error
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rules.retries import DELAYS, Outcome, asked_for, judge, next_attempt
@@ -72,8 +72,9 @@ def test_success_never_disables():
         ("1.5", 0),
         ("soon", 0),
         ("٣", 0),
+        ("0" * 20 + "120", 120),
+        ("9" * 5_000, 86_400),
         ("", 0),
-        (None, 0),
     ],
 )
 def test_retry_after_is_read_in_both_forms_up_to_a_day(header, seconds):
@@ -82,4 +83,32 @@ def test_retry_after_is_read_in_both_forms_up_to_a_day(header, seconds):
 
 def test_retry_after_lengthens_a_wait_and_never_shortens_it():
     assert verdict(Outcome(503, retry_after="3600")).next_attempt_at == NOW + timedelta(hours=1)
-    assert verdict(Outcome(503, retry_after="0")).next_attempt_at >= NOW + timedelta(seconds=4)
+    assert verdict(Outcome(503, retry_after="0"), attempts=2).next_attempt_at >= NOW + timedelta(minutes=4)
+
+
+HUGE = st.integers(min_value=0, max_value=10**30).map(str)
+DATES = st.builds(
+    "{}, {} {} {} {}:{}:{} {}".format,
+    st.sampled_from(["Fri", "", "x"]),
+    HUGE,
+    st.sampled_from(["Dec", "Feb", "13"]),
+    HUGE,
+    HUGE,
+    HUGE,
+    HUGE,
+    st.one_of(st.sampled_from(["GMT", "-0000", "+2359", "-9999", ""]), HUGE.map("+{}".format)),
+)
+
+
+@given(
+    header=st.one_of(st.text(), HUGE, DATES), attempts=st.integers(1, 9), status=st.sampled_from([410, 503])
+)
+@example(header="Fri, 31 Dec 99999999999 23:59:59 GMT", attempts=1, status=410)
+@example(header="Fri, 99999999999999999999 Dec 2026 23:59:59 GMT", attempts=1, status=410)
+@example(header="Fri, 31 Dec 2026 99999999999999999999:59:59 GMT", attempts=1, status=410)
+@example(header="Fri, 31 Dec 9999 23:59:59 -2359", attempts=9, status=503)
+@example(header="0", attempts=1, status=503)
+def test_any_retry_after_ends_in_a_wait_of_5_seconds_to_a_day_and_gone_disables(header, attempts, status):
+    found = judge(Outcome(status, retry_after=header), attempts=attempts, failing_since=None, now=NOW)
+    assert timedelta(seconds=5) <= found.next_attempt_at - NOW <= timedelta(hours=24)
+    assert (found.disabled_reason is not None) == (status == 410)

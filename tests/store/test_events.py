@@ -1,7 +1,9 @@
 """Events are numbered when they commit: without gaps, in the order of the commits, apart for each owner."""
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 
 import pytest
@@ -11,6 +13,8 @@ from starlette.testclient import TestClient
 import store
 from rules.caller import Caller
 from store import events, outbox
+from store.database import bell
+from store.database.engine import Writing, at_once
 from store.events import Event
 from tests.api import Tenant, tenant
 
@@ -113,3 +117,32 @@ def test_work_of_a_transaction_that_failed_is_not_asked_for(caller: Caller) -> N
     with store.transaction() as session:
         mine = outbox.OutboxItem.arguments["name"].astext == str(caller.organisation_id)
         assert session.scalars(select(outbox.OutboxItem).where(mine)).all() == []
+
+
+def test_commits_wait_for_no_bell_and_many_are_rung_for_together(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ringing, go_on = threading.Event(), threading.Event()
+
+    @contextmanager
+    def held() -> Iterator[Writing]:
+        ringing.set()
+        assert go_on.wait(30)
+        with at_once() as means:
+            yield means
+
+    monkeypatch.setattr(bell, "at_once", held)
+    with bell.listening() as heard:
+        while heard(0.2):  # what others have rung for
+            pass
+        record(caller, 0)
+        assert ringing.wait(30)
+        for number in range(20):
+            record(caller, number)
+        assert not heard(0.2)
+        go_on.set()
+        assert heard(30)
+        rings = 1
+        while heard(0.5):
+            rings += 1
+    assert rings <= 2  # for the first, and for all that came meanwhile

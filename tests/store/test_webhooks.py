@@ -334,6 +334,29 @@ def test_a_failure_waits_for_its_next_attempt(caller):
     assert len(claim(id, failing=True)) == 1
 
 
+def test_an_attempt_that_our_own_limits_prevented_counts_for_nothing(caller):
+    id, _ = new_endpoint(caller)
+    happen(caller, "job.created")
+    fan_out()
+    (claimed,) = claim(id)
+    before = endpoint_of(id)
+    with store.transaction() as session:
+        outcome = Outcome(error="Too many names are being looked up.", ours=True)
+        sending.settle(session, [sending.Attempt(claimed.id, id, claimed.attempts, now(), outcome)])
+    (delivery,) = deliveries_of(id)
+    assert (delivery.status, delivery.attempts, delivery.last_error) == ("pending", 0, outcome.error)
+    assert timedelta(seconds=20) < delivery.next_attempt_at - now() < timedelta(seconds=40)
+    after = endpoint_of(id)
+    for name in (
+        "failure_count",
+        "failing_since",
+        "is_active",
+        "last_triggered_at",
+        "pending_delivery_count",
+    ):
+        assert getattr(after, name) == getattr(before, name), name
+
+
 def test_ten_failures_are_the_end(caller):
     id, _ = new_endpoint(caller)
     happen(caller, "job.created")

@@ -5,6 +5,7 @@ import jinja2
 import pytest
 
 import store
+from gateways.mail import RefusedError
 from store import outbox
 from store.database.ids import new_id
 from store.outbox import OutboxItem
@@ -123,6 +124,18 @@ def test_a_mail_that_fails_is_tried_again_later(asked):
     assert failed.finished_at is None
     assert "TemplateNotFound" in failed.last_error
     assert failed.due_at > failed.created_at
+
+
+def test_a_mail_that_the_server_refuses_for_good_ends_at_once_with_its_words(asked, monkeypatch):
+    def refuse(_mail):
+        raise RefusedError("550 Nobody of that name")
+
+    monkeypatch.setattr("gateways.mail.send", refuse)
+    handed = asked("mail", **INVITATION)
+    actors.work(str(handed.id), handed.due_at.isoformat())
+    ended = item(handed.id)
+    assert ended.finished_at
+    assert (ended.attempts, ended.last_error) == (1, "RefusedError: 550 Nobody of that name")
 
 
 def test_a_job_nobody_knows_here_waits(asked):
