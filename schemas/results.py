@@ -99,5 +99,6 @@ def notice(sitting: Any, member: Any, organisation_name: str) -> dict[str, Any]:
         "assessment_title": invitation.assessment.title,
         "score_percentage": decimals.written(sitting.score_percentage),
         "passed": sitting.passed,
+        "waiting": sitting.settled_at is None,
         "completed_at": iso(sitting.completed_at),
     }

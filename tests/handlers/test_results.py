@@ -154,6 +154,21 @@ def test_the_passing_score_itself_passes(tenant: Tenant, percentage: int, passed
     assert taken.outcomes() == [(f"candidate.{'passed' if passed else 'failed'}", "50.00")]
 
 
+def test_what_is_rounded_to_the_passing_score_does_not_pass(tenant: Tenant) -> None:
+    slug = assessment(tenant, {**ESSAY, "points": 1000, "weight": "0.2"}, passing_score=70)
+    taken = take(tenant, slug, "An essay")
+    assert taken.review((1, "139.99")).json()["score_percentage"] == "70.00"
+    assert taken.result()["passed"] is False
+    assert taken.outcomes() == [("candidate.failed", "70.00")]
+
+
+def test_without_cases_there_is_no_verdict(tenant: Tenant) -> None:
+    taken = take(tenant, assessment(tenant, notify_on_completion=True, passing_score=0))
+    taken.grade()
+    assert (taken.result()["passed"], taken.result()["score_percentage"]) == (None, "0.00")
+    assert taken.outcomes() == []
+
+
 def test_the_passing_score_is_that_of_the_start(tenant: Tenant) -> None:
     slug = assessment(tenant, CHOICE, CHOICE, passing_score=50)
     token, places = start(tenant, slug)
@@ -391,6 +406,22 @@ def test_violations_are_counted_and_listed(tenant: Tenant) -> None:
         ("focus_loss", 1), ("fullscreen", None),
     ]  # fmt: skip
     assert result["integrity_review_status"] == "needs_review"
+
+
+def test_violations_beyond_the_first_thousand_are_counted_alone(tenant: Tenant) -> None:
+    token, _ = start(tenant, assessment(tenant, CHOICE))
+    at = f"/api/v1/candidate/invites/{token}"
+    with store.transaction() as session:
+        sitting = session.get_one(CandidateSession, UUID(session_of(token)))
+        sitting.violation_counts = {"fullscreen": 999}
+    for _ in range(3):
+        assert tenant.http.post(f"{at}/violations/", json={"violation_type": "focus_loss"}).status_code == 201
+    tenant.http.post(f"{at}/submit/")
+    result = tenant.live.get(f"/invites/{token}/result/").json()
+    assert result["violation_counts"] == {"fullscreen": 999, "focus_loss": 3}
+    assert len(result["violation_events"]) == 1
+    told = tenant.live.get("/events/", params={"type": "candidate.violation"}).json()["results"]
+    assert [one["data"]["violation_counts"] for one in told] == [{"fullscreen": 999, "focus_loss": 1}]
 
 
 # --- Notices
