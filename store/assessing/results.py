@@ -88,13 +88,15 @@ def grade(
     session: Session,
     sitting: CandidateSession,
     asked: Sequence[SessionCase],
-    passed_tests: Mapping[int, Sequence[bool] | None],
+    tests: Mapping[int, list[Any] | None],
     tell: Telling,
 ) -> None:
-    """Grade every case, add up, and tell; `passed_tests` are those of coding cases, by their order."""
+    """Grade every case, add up, and tell; `tests` are how those of coding cases went, by the cases' order."""
     for case in asked:
         answer = case.answer[0] if case.answer else None
-        found = grading.grade(case.content, answer, passed_tests.get(case.case_order))
+        case.tests = tests.get(case.case_order)
+        passed = None if case.tests is None else [one["passed"] for one in case.tests]
+        found = grading.grade(case.content, answer, passed)
         case.grade(found.status, found.score(case.max_score))
     settle(session, sitting, asked, tell.outcome_event)
     organisation = session.get_one(Organisation, sitting.organisation_id)

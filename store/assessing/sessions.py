@@ -79,6 +79,7 @@ class SessionCase(Base, Identified, Updated):
     content: Mapped[dict[str, Any]]  # the case as it stood at the start, correct answers included
     answer: Mapped[list[Any] | None]  # [value]: an array of one, so that "not answered" differs from null
     saved_at: Mapped[datetime | None]
+    tests: Mapped[list[Any] | None]  # how each test of the content went, once the program has run
     time_spent_seconds: Mapped[int] = mapped_column(default=0)
     status: Mapped[str | None]  # correct, partial, incorrect, skipped, pending_review
     score: Mapped[Decimal | None] = mapped_column(Numeric(16, 6))  # a third of a point is one

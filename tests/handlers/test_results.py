@@ -29,7 +29,7 @@ ESSAY = {"case_type": "text", "rubric": "Judge it."}
 CODE = {
     "case_type": "coding", "language": "python",
     "test_cases": [
-        {"input": "1 2\n", "expected_output": "3", "weight": 1},
+        {"input": "1 2\n", "expected_output": "3", "weight": 1, "hidden": False},
         {"input": "5 5\n", "expected_output": "10", "weight": 3, "hidden": True},
     ],
 }  # fmt: skip
@@ -194,6 +194,42 @@ def test_a_program_is_graded_by_its_tests_in_the_sandbox(
     taken.grade()
     [case] = taken.result()["cases"]
     assert (case["status"], case["score"]) == (status, score)
+
+
+@pytest.mark.skipif(not sandbox.available("python"), reason="this machine offers no sandbox")
+def test_a_result_says_how_each_test_of_a_program_went(tenant: Tenant) -> None:
+    code = "a, b = map(int, input().split())\nprint('\u00e9\\x00' * 9000 if a == 1 else 10 / (a - b))"
+    taken = take(tenant, assessment(tenant, CODE), code)
+    assert taken.result()["cases"][0]["tests"] == []  # it has not run yet
+    taken.grade()
+    [case] = taken.result()["cases"]
+    first, second = case["tests"]
+    assert (case["answer"], case["language"]) == (code, "python")
+    assert (first["name"], first["passed"], first["hidden"], first["input"]) == (
+        "Test 1",
+        False,
+        False,
+        "1 2\n",
+    )
+    assert first["output"] == ("\u00e9\ufffd" * 9000)[: len(first["output"])]
+    assert 4000 < len(first["output"].encode()) <= 4096
+    assert (second["hidden"], second["expected_output"], second["output"]) == (True, "10", "")
+    assert "ZeroDivisionError" in second["message"]
+    assert all(one["time_ms"] > 0 for one in case["tests"])
+
+
+def test_what_was_answered_is_in_the_result_whatever_becomes_of_the_case(tenant: Tenant) -> None:
+    slug = assessment(tenant, CHOICE, CHOICES, NUMBER, {**ESSAY, "rubric": "Depth."}, CODE)
+    taken = take(tenant, slug, "a", ["b", "c"], 3.5, "Because.", NOTHING)
+    before = taken.result()["cases"]
+    assert [one["answer"] for one in before] == ["a", ["b", "c"], 3.5, "Because.", None]
+    assert [one["case_type"] for one in before] == ["mcq", "mcq", "numeric", "text", "coding"]
+    assert [one["answered_at"] is None for one in before] == [False] * 4 + [True]
+    assert [(one["rubric"], one["tests"]) for one in before[3:]] == [("Depth.", []), (None, [])]
+    for one in tenant.live.get("/cases/").json()["results"]:
+        changed = {"title": "Another", "rubric": "Breadth."}
+        assert tenant.live.patch(f"/cases/{one['id']}/update/", changed).status_code == 200
+    assert taken.result()["cases"] == before
 
 
 def test_without_a_sandbox_a_program_waits_for_a_person(
