@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gateways import languages
@@ -32,6 +32,7 @@ class Run:
     stdout: str
     stderr: str
     outcome: str
+    time_ms: int = field(default=0, compare=False)  # from the start to the end, walls included
 
 
 class UnavailableError(Exception):

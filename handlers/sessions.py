@@ -1,5 +1,6 @@
 """What a candidate's browser asks for; the token in the path is the credential."""
 
+import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import BoundedSemaphore
@@ -13,8 +14,7 @@ import rules.sessions
 import schemas.results
 import schemas.sessions
 from rules.errors import Invalid, NotFound, Unavailable
-from store import events
-from store.assessing import results, sessions
+from store.assessing import results, sessions, violations
 from store.assessing.sessions import Sitting
 
 Body = dict[str, Any]
@@ -62,9 +62,8 @@ def report_violation(begin: Begin, token: str, body: Body) -> Body:
             order = body.get("case_order")
             if order is not None and order > sessions.count_cases(session, sitting.session):
                 raise Invalid.at("/case_order", "must be the number of a case of this session")
-            violation = sessions.report(session, sitting, body["violation_type"], order)
-            data = schemas.sessions.violation_event(sitting.session, violation)
-            events.record(session, "candidate.violation", sitting.session, data)
+            show = functools.partial(schemas.sessions.violation_event, sitting.session)
+            violation = violations.report(session, sitting, body["violation_type"], order, show)
             return schemas.sessions.violation(violation)
     raise rules.sessions.refusal(sitting.status)
 

@@ -1,6 +1,7 @@
 """How applications move, what they may hold, and when their candidates hear of it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,8 +10,9 @@ from rules.errors import Invalid
 from rules.moves import Move, take
 
 STATUSES = ("submitted", "knockout_failed", "on_hold", "withdrawn", "advanced", "rejected", "hired")
-UNDECIDED = {"submitted", "knockout_failed", "on_hold"}
+UNDECIDED = {"submitted", "knockout_failed"}
 
+# From on_hold goes what is allowed from the status it was held in: a hold opens no way that was closed.
 MOVES = {
     "fail": Move({"submitted"}, "knockout_failed", event="application.knockout_failed"),
     "advance": Move(UNDECIDED, "advanced", event="application.advanced"),
@@ -35,14 +37,15 @@ REJECTION_MAIL: dict[str, timedelta | None] = {
 }
 
 
-def move(name: str, status: str, *, held_from: str | None = None) -> Move | None:
+def move(name: str, status: str, held_from: str | None) -> Move | None:
     """Say how an application moves, or refuse; None where it is there already."""
     if REPEATED.get(name) == status:
         return None
+    found = MOVES[name]
+    if status == "on_hold" and held_from in found.sources:
+        return found
     found = take(MOVES, name, status)
-    if name == "unhold":
-        return Move(found.sources, held_from or "submitted", event=found.event)
-    return found
+    return replace(found, target=held_from) if held_from else found
 
 
 def rejection_mail_at(visibility: str, now: datetime) -> datetime | None:
@@ -57,15 +60,6 @@ def check_open(status: str, expires_at: datetime | None, now: datetime) -> None:
         raise Invalid("The job is not open; applications are taken for open jobs only.", status=status)
     if expires_at is not None and expires_at <= now:
         raise Invalid("The job has expired; applications are taken for open jobs only.", status="closed")
-
-
-def check_alone(status: str, *, another: bool) -> None:
-    """Refuse to take up again what its candidate withdrew and has replaced."""
-    if another:
-        raise Invalid(
-            "The candidate withdrew this application and has applied again since; advance that one.",
-            status=status,
-        )
 
 
 def person_faults(person: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ EVENTS = {
     "assessment.completed": "A candidate submitted or the time ran out; scores may still be pending.",
     "candidate.passed": "Grading is settled and the score reaches the passing score.",
     "candidate.failed": "Grading is settled and the score is below the passing score.",
-    "candidate.violation": "The candidate's browser sent an integrity signal.",
+    "candidate.violation": "The candidate's browser sent an integrity signal; told of the first 1,000 in a session.",
     "candidate.updated": "A candidate's profile changed.",
     "candidate.note_added": "A note was written on a candidate.",
     "candidate.merged": "A duplicate profile was merged into the one named here.",

@@ -48,7 +48,10 @@ class Marked(Protocol):
 
 @dataclass(frozen=True)
 class Result:
-    """What a session came to; pending cases count nothing yet, and passed is None while there are any."""
+    """What a session came to; pending cases count nothing yet, and passed is None while there are any.
+
+    Without cases there is nothing to pass or to fail: passed is None then, too.
+    """
 
     score: Decimal
     max_score: Decimal
@@ -86,9 +89,16 @@ def total(cases: Iterable[Marked], passing_score: int | Decimal) -> Result:
     score = sum((value for value in scores if value is not None), NONE)
     max_score = sum((case.max_score for case in marked), NONE)
     percentage = decimals.cents(100 * score / max_score) if max_score else decimals.cents(NONE)
-    # The rounded figure decides, so that what is shown and what is decided never contradict each other.
-    passed = None if None in scores else percentage >= passing_score
+    passed = _reaches(score, max_score, len(marked), passing_score) if marked and None not in scores else None
     return Result(decimals.cents(score), decimals.cents(max_score), percentage, passed)
+
+
+def _reaches(score: Decimal, max_score: Decimal, count: int, passing_score: int | Decimal) -> bool:
+    """Say whether the exact figure is enough: 69.995 % is shown as 70.00 and is less than 70."""
+    if not max_score:
+        return passing_score <= 0
+    lost = count * KEPT / 2  # at most, by keeping each score with six digits: three thirds are a whole
+    return 100 * (score + lost) >= passing_score * max_score
 
 
 def fold(text: str) -> str:

@@ -14,6 +14,31 @@ WAITING = {
 }
 
 
+LONGEST_OUTPUT = 4 * 1024  # of a test, in bytes, that is kept
+LONGEST_MESSAGE = 1_000
+
+# Why a program came to no good end, where it does not say so itself.
+ENDS = {
+    "ok": "",
+    "timeout": "The program ran out of time.",
+    "memory": "The program ran out of memory.",
+    "output_limit": "The program wrote too much.",
+}
+
+
+class Run(Protocol):
+    """What a program did in one test."""
+
+    @property
+    def stdout(self) -> str: ...  # noqa: D102
+    @property
+    def stderr(self) -> str: ...  # noqa: D102
+    @property
+    def outcome(self) -> str: ...  # noqa: D102
+    @property
+    def time_ms(self) -> int: ...  # noqa: D102
+
+
 class Case(Protocol):
     """A case of a session, as far as a review sees it."""
 
@@ -23,6 +48,22 @@ class Case(Protocol):
 
 
 C = TypeVar("C", bound=Case)
+
+
+def tested(run: Run, *, passed: bool) -> dict[str, Any]:
+    """Return what is kept of one test: whether it passed, the beginning of the output, the end of what was wrong."""
+    message = ENDS.get(run.outcome, run.stderr.strip()[-LONGEST_MESSAGE:])
+    return {
+        "passed": passed,
+        "output": printable(run.stdout).encode()[:LONGEST_OUTPUT].decode(errors="ignore"),
+        "message": printable(message),
+        "time_ms": run.time_ms,
+    }
+
+
+def printable(output: str) -> str:
+    """Return what a program wrote without NUL, which no text of the service holds."""
+    return output.replace("\x00", "\ufffd")
 
 
 def check_reviewable(status: str) -> None:

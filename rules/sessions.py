@@ -19,6 +19,8 @@ MOVES = {
 
 VIOLATION_TYPES = ("fullscreen", "copy_paste", "screen_share", "webcam", "focus_loss")
 
+MOST_VIOLATIONS = 1_000  # of one session that are kept
+
 MAX_ANSWER_BYTES = 64 * 1024
 
 
@@ -214,6 +216,11 @@ STRATEGIES: Mapping[str, Callable[[Sequence[Any], int, str], list[Any]]] = {
 def count_violation(counts: Mapping[str, int], violation_type: str) -> dict[str, int]:
     """Return the counts with one more of a type."""
     return {**counts, violation_type: counts.get(violation_type, 0) + 1}
+
+
+def keeps_violation(counts: Mapping[str, int]) -> bool:
+    """Say whether one more signal is kept and told; beyond the first thousand they are counted alone."""
+    return sum(counts.values()) < MOST_VIOLATIONS
 
 
 def review_status(counts: Mapping[str, int], threshold: int | None) -> str | None:

@@ -39,9 +39,27 @@ class _Violation(Schema):
     occurred_at = Moment()
 
 
+def _tests(case: Any) -> list[dict[str, Any]]:
+    asked = case.content["test_cases"]
+    return [
+        {
+            "name": f"Test {number}",
+            "passed": went["passed"],
+            "hidden": test.get("hidden") is not False,
+            "input": test["input"],
+            "expected_output": test["expected_output"],
+            "output": went["output"],
+            "message": went["message"],
+            "time_ms": went["time_ms"],
+        }
+        for number, (test, went) in enumerate(zip(asked, case.tests or (), strict=False), start=1)
+    ]
+
+
 class _Case(Schema):
     case_order = fields.Integer()
     case_title = fields.Function(lambda case: case.content["title"])
+    case_type = fields.Function(lambda case: case.content["case_type"])
     score = fields.Function(
         lambda case: None if case.score is None else decimals.written(decimals.cents(case.score))
     )
@@ -49,6 +67,11 @@ class _Case(Schema):
     # Between submission and grading a case has no grade of its own yet.
     status = fields.Function(lambda case: case.status or "pending_review")
     time_spent_seconds = fields.Integer()
+    answer = fields.Function(lambda case: case.answer[0] if case.answer else None)
+    answered_at = fields.Function(lambda case: Moment.written(case.saved_at) if case.answer else None)
+    language = fields.Function(lambda case: case.content["language"])
+    tests = fields.Function(_tests)
+    rubric = fields.Function(lambda case: case.content["rubric"] or None)
     comment = fields.String(allow_none=True)
 
 
@@ -99,5 +122,6 @@ def notice(sitting: Any, member: Any, organisation_name: str) -> dict[str, Any]:
         "assessment_title": invitation.assessment.title,
         "score_percentage": decimals.written(sitting.score_percentage),
         "passed": sitting.passed,
+        "waiting": sitting.settled_at is None,
         "completed_at": iso(sitting.completed_at),
     }

@@ -10,6 +10,7 @@ from typing import Any
 import rules.sessions
 from rules import decimals
 from rules.clock import iso
+from rules.results import printable
 from schemas.markdown import to_html
 
 # --- To the candidate ---------------------------------------------------------------------------------------
@@ -94,8 +95,8 @@ def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], passed: Sequence[b
             {
                 "input": test["input"],
                 "expected_output": test["expected_output"],
-                "stdout": _text(one.stdout),
-                "stderr": _text(one.stderr),
+                "stdout": printable(one.stdout),
+                "stderr": printable(one.stderr),
                 "outcome": one.outcome,
                 "passed": ok,
             }
@@ -160,8 +161,3 @@ def moment(moment: Any) -> str | None:
 
 def _decimal(number: Decimal | None) -> str | None:
     return None if number is None else decimals.written(number)
-
-
-def _text(output: str) -> str:
-    # A program may print NUL; no text of the service holds it.
-    return output.replace("\x00", "\ufffd")

@@ -8,6 +8,7 @@ from uuid import UUID
 import schemas.results
 import store
 from gateways import sandbox
+from rules import results as rules
 from store.assessing import results
 
 log = logging.getLogger("hiring.grading")
@@ -23,17 +24,17 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
         found = results.ungraded(session, session_id)
     if found is None:
         return
-    passed = {case.case_order: _tests(case.content, case.answer) for case in found[1]}
+    tests = {case.case_order: _tests(case.content, case.answer) for case in found[1]}
     with store.transaction() as session:
         again = results.ungraded(session, session_id, for_update=True)
         if again is None:
             return
-        results.grade(session, again[0], again[1], passed, schemas.results)
+        results.grade(session, again[0], again[1], tests, schemas.results)
     log.info("graded", extra={"session_id": str(session_id)})
 
 
-def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None) -> Sequence[bool] | None:
-    """Run a program on every test; None where there is no program or nothing here can run it."""
+def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None) -> list[Any] | None:
+    """Run a program on every test, hidden or not; None where there is none or nothing here can run it."""
     if content["case_type"] != "coding" or not answer or not str(answer[0]).strip():
         return None
     language = content["language"]
@@ -41,4 +42,7 @@ def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None) -> Sequence
         return None
     tests = content["test_cases"]
     runs = sandbox.run(language, str(answer[0]), [test["input"] for test in tests])
-    return [sandbox.passes(run, test["expected_output"]) for run, test in zip(runs, tests, strict=True)]
+    return [
+        rules.tested(run, passed=sandbox.passes(run, test["expected_output"]))
+        for run, test in zip(runs, tests, strict=True)
+    ]

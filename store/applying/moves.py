@@ -18,7 +18,6 @@ from store.applying.applications import Application
 from store.assessing import inviting
 from store.assessing.assessments import Assessment
 from store.database.base import visible
-from store.hiring import jobs
 
 INVITED_FOR = timedelta(days=7)
 
@@ -37,6 +36,10 @@ class Shows(Protocol):
 
     def rejection_mail(self, application: Any, organisation_name: str, /) -> dict[str, Any]:
         """Return the mail that tells of a rejection, as outbox work."""
+
+
+def _move(name: str, application: Application) -> Move | None:
+    return rules.move(name, application.status, application.held_from)
 
 
 def make(
@@ -64,7 +67,7 @@ def knock_out(session: Session, application: Application, knockout: Knockout, sh
     failed = {name: rule.get(name) for name in ("field_key", "operator", "value")}
     application.screening.knockout = failed | {"on_fail": knockout.on_fail}
     name, type = {"reject": ("fail", "knockout_failed"), "hold": ("hold", "held")}[str(knockout.on_fail)]
-    move = rules.move(name, application.status)
+    move = _move(name, application)
     assert move is not None
     make(session, application, move, type, shows, "system", knockout=application.screening.knockout)
 
@@ -79,26 +82,14 @@ def advance(
     send_email: bool,
 ) -> None:
     """Advance with the invitation to the linked assessment, if there is one; both or neither."""
-    move = rules.move("advance", application.status)
+    move = _move("advance", application)
     assert move is not None  # no second time is a repetition
-    _take_up(session, application)
     details: dict[str, str] = {}
     if application.job.assessment_id is not None:
         linked = visible(caller, Assessment).where(Assessment.id == application.job.assessment_id)
         assessment = session.scalars(linked).one()
         details["invitation_id"] = _invite(session, caller, application, assessment, shows, mail=send_email)
-    application.reject_reason, application.rejection_mail_at = "", None
     make(session, application, move, "advanced", shows, actor, **details)
-
-
-def _take_up(session: Session, application: Application) -> None:
-    """Have an application that was withdrawn, and held since, be this person's one for the job again."""
-    if application.withdrawn_at is None:
-        return
-    jobs.lock(session, application.job)  # nobody applies for it meanwhile
-    another = applications.live(session, application.job, application.email)
-    rules.check_alone(application.status, another=another is not None)
-    application.withdrawn_at = None
 
 
 def _invite(
@@ -131,7 +122,7 @@ def reject(
     session: Session, caller: Caller, application: Application, shows: Shows, *, actor: str, reason: str
 ) -> None:
     """Reject, and see to it that the candidate is mailed when the job says so; again changes nothing."""
-    move = rules.move("reject", application.status)
+    move = _move("reject", application)
     if move is None:
         return
     moment = now()
@@ -144,29 +135,29 @@ def reject(
 
 def hold(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
     """Put on hold, remembering where from; again changes nothing."""
-    move = rules.move("hold", application.status)
+    move = _move("hold", application)
     if move is not None:
         make(session, application, move, "held", shows, actor)
 
 
 def unhold(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
     """Bring back to where it was held from."""
-    move = rules.move("unhold", application.status, held_from=application.held_from)
+    move = _move("unhold", application)
     assert move is not None
     make(session, application, move, "unheld", shows, actor)
 
 
 def withdraw(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
     """Withdraw; the person may apply again."""
-    move = rules.move("withdraw", application.status)
+    move = _move("withdraw", application)
     assert move is not None
-    application.withdrawn_at = application.withdrawn_at or now()
+    application.withdrawn_at = now()
     make(session, application, move, "withdrawn", shows, actor)
 
 
 def hire(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
     """Hire."""
-    move = rules.move("hire", application.status)
+    move = _move("hire", application)
     assert move is not None
     make(session, application, move, "hired", shows, actor)
 

@@ -14,8 +14,10 @@ from rules.errors import NotFound
 from store import events, outbox
 from store.accounts import members
 from store.accounts.organisations import Organisation
+from store.assessing import violations
 from store.assessing.invitations import Invitation
-from store.assessing.sessions import CandidateSession, SessionCase, Violation, cases
+from store.assessing.sessions import CandidateSession, SessionCase, cases
+from store.assessing.violations import Violation
 from store.database import listing
 from store.database.base import ANYONE, visible
 
@@ -55,10 +57,7 @@ def get(session: Session, invitation: Invitation, *, for_update: bool = False) -
     if sitting is None:
         raise NotFound("There is no session of this invitation.")
     set_committed_value(sitting, "invitation", invitation)
-    violations = session.scalars(
-        select(Violation).where(Violation.session_id == sitting.id).order_by(Violation.id)
-    ).all()
-    return sitting, cases(session, sitting), list(violations)
+    return sitting, cases(session, sitting), list(violations.of(session, sitting))
 
 
 def ungraded(session: Session, session_id: UUID, *, for_update: bool = False) -> Whole | None:
@@ -89,13 +88,15 @@ def grade(
     session: Session,
     sitting: CandidateSession,
     asked: Sequence[SessionCase],
-    passed_tests: Mapping[int, Sequence[bool] | None],
+    tests: Mapping[int, list[Any] | None],
     tell: Telling,
 ) -> None:
-    """Grade every case, add up, and tell; `passed_tests` are those of coding cases, by their order."""
+    """Grade every case, add up, and tell; `tests` are how those of coding cases went, by the cases' order."""
     for case in asked:
         answer = case.answer[0] if case.answer else None
-        found = grading.grade(case.content, answer, passed_tests.get(case.case_order))
+        case.tests = tests.get(case.case_order)
+        passed = None if case.tests is None else [one["passed"] for one in case.tests]
+        found = grading.grade(case.content, answer, passed)
         case.grade(found.status, found.score(case.max_score))
     settle(session, sitting, asked, tell.outcome_event)
     organisation = session.get_one(Organisation, sitting.organisation_id)
@@ -113,14 +114,15 @@ def settle(
     asked: Sequence[SessionCase],
     show: events.Shape,
 ) -> None:
-    """Add up a session; the first time that nothing waits for review, its outcome is final and told."""
+    """Add up a session; the first time that nothing waits for review, its outcome is final and, if any, told."""
     result = grading.total(asked, sitting.passing_score)
     sitting.score, sitting.max_score = result.score, result.max_score
     sitting.score_percentage, sitting.passed = result.score_percentage, result.passed
     sitting.graded_at = sitting.graded_at or now()
-    if result.passed is not None and sitting.settled_at is None:
+    if sitting.settled_at is None and all(case.score is not None for case in asked):
         sitting.settled_at = now()
-        events.record(
-            session, "candidate.passed" if result.passed else "candidate.failed", sitting, show(sitting)
-        )
+        if result.passed is not None:
+            events.record(
+                session, "candidate.passed" if result.passed else "candidate.failed", sitting, show(sitting)
+            )
     session.flush()

@@ -56,7 +56,7 @@ class CandidateSession(Base, Owned, Updated):
         str | None
     ]  # needs_review once violations reach the assessment's threshold
     graded_at: Mapped[datetime | None]  # every case has its grade or waits for review
-    settled_at: Mapped[datetime | None]  # nothing is pending_review; candidate.passed or .failed was emitted
+    settled_at: Mapped[datetime | None]  # nothing is pending_review; the verdict, if there is one, was told
     score: Mapped[Decimal | None] = mapped_column(Numeric(12, 2))
     max_score: Mapped[Decimal | None] = mapped_column(Numeric(12, 2))
     score_percentage: Mapped[Decimal | None] = mapped_column(Numeric(5, 2))
@@ -79,6 +79,7 @@ class SessionCase(Base, Identified, Updated):
     content: Mapped[dict[str, Any]]  # the case as it stood at the start, correct answers included
     answer: Mapped[list[Any] | None]  # [value]: an array of one, so that "not answered" differs from null
     saved_at: Mapped[datetime | None]
+    tests: Mapped[list[Any] | None]  # how each test of the content went, once the program has run
     time_spent_seconds: Mapped[int] = mapped_column(default=0)
     status: Mapped[str | None]  # correct, partial, incorrect, skipped, pending_review
     score: Mapped[Decimal | None] = mapped_column(Numeric(16, 6))  # a third of a point is one
@@ -88,18 +89,6 @@ class SessionCase(Base, Identified, Updated):
     def grade(self, status: str, score: Decimal | None) -> None:
         """Keep how right the answer is."""
         self.status, self.score = status, score
-
-
-class Violation(Base, Identified):
-    """One integrity signal of one session."""
-
-    __tablename__ = "violations"
-    __table_args__ = (Index("ix_violations_session", "session_id", "id"),)
-
-    session_id: Mapped[UUID] = mapped_column(ForeignKey("sessions.id", ondelete="CASCADE"))
-    violation_type: Mapped[str]
-    case_order: Mapped[int | None]
-    occurred_at: Mapped[datetime]
 
 
 @dataclass
@@ -233,26 +222,6 @@ def save(session: Session, sitting: Sitting, row: SessionCase, answer: Any) -> d
     row.answer = None if answer is None else [answer]
     row.saved_at = sitting.moment
     return sitting.moment
-
-
-def report(session: Session, sitting: Sitting, violation_type: str, case_order: int | None) -> Violation:
-    """Keep an integrity signal and count it; enough of them ask for a human look."""
-    candidate_session = sitting.session
-    assert candidate_session is not None
-    violation = Violation(
-        session_id=candidate_session.id,
-        violation_type=violation_type,
-        case_order=case_order,
-        occurred_at=sitting.moment,
-    )
-    session.add(violation)
-    counts = rules.sessions.count_violation(candidate_session.violation_counts, violation_type)
-    candidate_session.violation_counts = counts
-    threshold = sitting.invitation.assessment.violation_review_threshold
-    candidate_session.integrity_review_status = (
-        rules.sessions.review_status(counts, threshold) or candidate_session.integrity_review_status
-    )
-    return violation
 
 
 def next_due(session: Session) -> datetime | None:

@@ -118,18 +118,19 @@ def test_only_who_withdrew_may_apply_again(tenant: Tenant, status: str) -> None:
         assert again.json() == made
 
 
-def test_what_was_withdrawn_is_taken_up_again_unless_it_was_replaced(tenant: Tenant) -> None:
-    taken_up, replaced = arrange(tenant.live, "withdrawn"), arrange(tenant.live, "withdrawn")
-    for one in (taken_up, replaced):
-        act(tenant.live, one["id"], "hold")
-    assert act(tenant.live, taken_up["id"], "advance").json()["status"] == "advanced"
-    person = {"job_id": taken_up["job_id"], "email": taken_up["email"], "full_name": "Ada"}
-    again = tenant.live.post("/applications/create/", person)
-    assert (again.status_code, again.json()["id"]) == (200, taken_up["id"])
-    tenant.live.application(replaced["job_slug"], replaced["email"])
-    refused = refusal(act(tenant.live, replaced["id"], "advance"), 400, "VALIDATION_ERROR")
-    assert refused["details"]["status"] == "on_hold"
-    assert act(tenant.live, replaced["id"], "unhold").json()["status"] == "withdrawn"
+@pytest.mark.parametrize("action", ["advance", "reject", "withdraw", "hire"])
+@pytest.mark.parametrize("status", [one for one in STATUSES if one != "on_hold"])
+def test_a_hold_opens_no_way_that_was_closed(tenant: Tenant, status: str, action: str) -> None:
+    made = arrange(tenant.live, status)
+    before = act(tenant.live, made["id"], "hold").json()
+    answer = act(tenant.live, made["id"], action)
+    target = TABLE[status].get(action)
+    if target in (None, status):
+        assert refusal(answer, 400, "VALIDATION_ERROR")["details"]["status"] == "on_hold"
+        assert seen(tenant.live, made["id"]) == before
+        assert act(tenant.live, made["id"], "unhold").json()["status"] == status
+    else:
+        assert (answer.status_code, answer.json()["status"]) == (200, target)
 
 
 @pytest.mark.parametrize("action", ["advance", "reject", "hold", "withdraw"])

@@ -29,7 +29,7 @@ ESSAY = {"case_type": "text", "rubric": "Judge it."}
 CODE = {
     "case_type": "coding", "language": "python",
     "test_cases": [
-        {"input": "1 2\n", "expected_output": "3", "weight": 1},
+        {"input": "1 2\n", "expected_output": "3", "weight": 1, "hidden": False},
         {"input": "5 5\n", "expected_output": "10", "weight": 3, "hidden": True},
     ],
 }  # fmt: skip
@@ -154,6 +154,21 @@ def test_the_passing_score_itself_passes(tenant: Tenant, percentage: int, passed
     assert taken.outcomes() == [(f"candidate.{'passed' if passed else 'failed'}", "50.00")]
 
 
+def test_what_is_rounded_to_the_passing_score_does_not_pass(tenant: Tenant) -> None:
+    slug = assessment(tenant, {**ESSAY, "points": 1000, "weight": "0.2"}, passing_score=70)
+    taken = take(tenant, slug, "An essay")
+    assert taken.review((1, "139.99")).json()["score_percentage"] == "70.00"
+    assert taken.result()["passed"] is False
+    assert taken.outcomes() == [("candidate.failed", "70.00")]
+
+
+def test_without_cases_there_is_no_verdict(tenant: Tenant) -> None:
+    taken = take(tenant, assessment(tenant, notify_on_completion=True, passing_score=0))
+    taken.grade()
+    assert (taken.result()["passed"], taken.result()["score_percentage"]) == (None, "0.00")
+    assert taken.outcomes() == []
+
+
 def test_the_passing_score_is_that_of_the_start(tenant: Tenant) -> None:
     slug = assessment(tenant, CHOICE, CHOICE, passing_score=50)
     token, places = start(tenant, slug)
@@ -179,6 +194,42 @@ def test_a_program_is_graded_by_its_tests_in_the_sandbox(
     taken.grade()
     [case] = taken.result()["cases"]
     assert (case["status"], case["score"]) == (status, score)
+
+
+@pytest.mark.skipif(not sandbox.available("python"), reason="this machine offers no sandbox")
+def test_a_result_says_how_each_test_of_a_program_went(tenant: Tenant) -> None:
+    code = "a, b = map(int, input().split())\nprint('\u00e9\\x00' * 9000 if a == 1 else 10 / (a - b))"
+    taken = take(tenant, assessment(tenant, CODE), code)
+    assert taken.result()["cases"][0]["tests"] == []  # it has not run yet
+    taken.grade()
+    [case] = taken.result()["cases"]
+    first, second = case["tests"]
+    assert (case["answer"], case["language"]) == (code, "python")
+    assert (first["name"], first["passed"], first["hidden"], first["input"]) == (
+        "Test 1",
+        False,
+        False,
+        "1 2\n",
+    )
+    assert first["output"] == ("\u00e9\ufffd" * 9000)[: len(first["output"])]
+    assert 4000 < len(first["output"].encode()) <= 4096
+    assert (second["hidden"], second["expected_output"], second["output"]) == (True, "10", "")
+    assert "ZeroDivisionError" in second["message"]
+    assert all(one["time_ms"] > 0 for one in case["tests"])
+
+
+def test_what_was_answered_is_in_the_result_whatever_becomes_of_the_case(tenant: Tenant) -> None:
+    slug = assessment(tenant, CHOICE, CHOICES, NUMBER, {**ESSAY, "rubric": "Depth."}, CODE)
+    taken = take(tenant, slug, "a", ["b", "c"], 3.5, "Because.", NOTHING)
+    before = taken.result()["cases"]
+    assert [one["answer"] for one in before] == ["a", ["b", "c"], 3.5, "Because.", None]
+    assert [one["case_type"] for one in before] == ["mcq", "mcq", "numeric", "text", "coding"]
+    assert [one["answered_at"] is None for one in before] == [False] * 4 + [True]
+    assert [(one["rubric"], one["tests"]) for one in before[3:]] == [("Depth.", []), (None, [])]
+    for one in tenant.live.get("/cases/").json()["results"]:
+        changed = {"title": "Another", "rubric": "Breadth."}
+        assert tenant.live.patch(f"/cases/{one['id']}/update/", changed).status_code == 200
+    assert taken.result()["cases"] == before
 
 
 def test_without_a_sandbox_a_program_waits_for_a_person(
@@ -391,6 +442,22 @@ def test_violations_are_counted_and_listed(tenant: Tenant) -> None:
         ("focus_loss", 1), ("fullscreen", None),
     ]  # fmt: skip
     assert result["integrity_review_status"] == "needs_review"
+
+
+def test_violations_beyond_the_first_thousand_are_counted_alone(tenant: Tenant) -> None:
+    token, _ = start(tenant, assessment(tenant, CHOICE))
+    at = f"/api/v1/candidate/invites/{token}"
+    with store.transaction() as session:
+        sitting = session.get_one(CandidateSession, UUID(session_of(token)))
+        sitting.violation_counts = {"fullscreen": 999}
+    for _ in range(3):
+        assert tenant.http.post(f"{at}/violations/", json={"violation_type": "focus_loss"}).status_code == 201
+    tenant.http.post(f"{at}/submit/")
+    result = tenant.live.get(f"/invites/{token}/result/").json()
+    assert result["violation_counts"] == {"fullscreen": 999, "focus_loss": 3}
+    assert len(result["violation_events"]) == 1
+    told = tenant.live.get("/events/", params={"type": "candidate.violation"}).json()["results"]
+    assert [one["data"]["violation_counts"] for one in told] == [{"fullscreen": 999, "focus_loss": 1}]
 
 
 # --- Notices

@@ -141,6 +141,11 @@ def test_thirds_of_points_add_up_exactly(shares, points, score, percentage):
     assert (str(result.score), str(result.score_percentage), result.passed) == (score, percentage, False)
 
 
+def test_thirds_that_come_to_the_passing_score_pass():
+    cases = [Case(Grade(D(1) / 3).score(D(10)), D(10)) for _ in range(6)] + [Case(D(0), D(20))]
+    assert grading.total(cases, 25).passed is True
+
+
 def test_a_pending_grade_has_no_score():
     assert Grade(None).score(D(10)) is None
 
@@ -173,7 +178,12 @@ class Case:
         ([("2", "3")], 66, ("2.00", "3.00", "66.67", True)),
         ([("10", "10"), (None, "10")], 40, ("10.00", "20.00", "50.00", None)),
         ([("0", "0")], 70, ("0.00", "0.00", "0.00", False)),
-        ([], 0, ("0.00", "0.00", "0.00", True)),
+        ([("0", "0")], 0, ("0.00", "0.00", "0.00", True)),
+        ([("69.995", "100")], 70, ("70.00", "100.00", "70.00", False)),
+        ([("69.999999", "100")], 70, ("70.00", "100.00", "70.00", False)),
+        ([("2.8", "4")], 70, ("2.80", "4.00", "70.00", True)),
+        ([], 0, ("0.00", "0.00", "0.00", None)),
+        ([], 70, ("0.00", "0.00", "0.00", None)),
     ],
 )
 def test_a_session_is_added_up(cases, passing_score, result):
@@ -245,7 +255,11 @@ def test_a_session_never_exceeds_its_maximum(cases, passing_score):
     assert isinstance(result, Result)
     assert 0 <= result.score <= result.max_score
     assert 0 <= result.score_percentage <= 100
-    assert result.passed == (result.score_percentage >= passing_score)
+    if not marked:
+        assert result.passed is None
+    else:
+        score, most = sum(case.score for case in marked), sum(case.max_score for case in marked)
+        assert result.passed == ((100 * score / most if most else 0) >= passing_score)
 
 
 def test_a_snapshot_grades_alike_after_a_trip_through_json():
