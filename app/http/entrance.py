@@ -8,8 +8,9 @@ from typing import Any
 from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers
 
-from app.http import addresses, context
+from app.http import context
 from app.instance import logs
+from rules import networks
 from store.database.ids import new_id
 
 log = logging.getLogger("hiring.requests")
@@ -40,7 +41,7 @@ class Entrance:
         peer = scope["client"][0] if scope.get("client") else ""
         request = context.Request(
             id=_given(headers) or f"req_{new_id().hex}",
-            address=addresses.client(peer, headers.getlist("x-forwarded-for"), self.trusted_proxies),
+            address=networks.client(peer, headers.getlist("x-forwarded-for"), self.trusted_proxies),
             method=scope["method"],
             path=scope["path"],
             query=scope["query_string"],

@@ -14,9 +14,8 @@ from uuid import UUID
 from sqlalchemy.exc import SQLAlchemyError
 
 import store
-from app.http import addresses
 from app.http.context import Request
-from rules import scopes
+from rules import networks, scopes
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import ExpiredApiKey, InsufficientScope, InvalidApiKey, IpNotAllowed, RateLimited, Refusal
@@ -117,7 +116,7 @@ def bearer(request: Request, required: list[str]) -> Caller:
         raise InvalidApiKey
     if row.expires_at and row.expires_at <= now():
         raise ExpiredApiKey
-    if row.cidrs and not addresses.within(request.address, row.cidrs):
+    if row.cidrs and not networks.within(request.address, row.cidrs):
         raise IpNotAllowed(ip=request.address)
     granted = frozenset(row.scopes)
     if missing := scopes.missing(granted, required):

@@ -15,10 +15,10 @@ from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 import store
-from app.http import addresses, security
+from app.http import security
 from app.http.context import Request
 from app.instance import logs
-from rules import tokens
+from rules import networks, tokens
 from rules.clock import now
 from rules.errors import Refusal
 from rules.scopes import SCOPES, TWINS
@@ -255,7 +255,7 @@ def test_a_key_works_from_its_networks_alone(owner: Tenant, cidrs: list[str], at
 def test_the_clients_address_is_what_trusted_proxies_say(
     peer: str, forwarded: list[str], trusted: tuple[str, ...], client: str
 ) -> None:
-    assert addresses.client(peer, forwarded, trusted) == client
+    assert networks.client(peer, forwarded, trusted) == client
 
 
 def test_a_forwarded_address_counts_for_nothing_without_a_trusted_proxy(
