@@ -66,7 +66,7 @@ class Front(SpecMiddleware):
         except Left:
             return
         except Exception as fault:  # whatever it is has an answer
-            answer = refusals.answer(fault, request.path)
+            answer = refusals.answer(fault, request)
         if answer is None:
             await self.app(scope, receive, send)
         else:

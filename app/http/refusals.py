@@ -10,7 +10,7 @@ from connexion.lifecycle import ConnexionRequest, ConnexionResponse
 from starlette.exceptions import HTTPException
 
 import store
-from app.http import answers
+from app.http import answers, context
 from app.http.answers import Answer
 from app.http.hop import Late
 from app.instance import logs
@@ -21,7 +21,8 @@ from rules.errors import Refusal
 log = logging.getLogger("hiring.refusals")
 
 RETRY_AFTER_SECONDS = 5
-PAGES = "/careers/"  # where a refusal is a page too
+MACHINES = "/api/"  # below it every refusal is JSON
+PAGES = "/careers/"  # a page also for whoever takes anything: forms are sent here without a script
 ASSISTANT = "/api/v1/public/assistant/"
 
 # What the framework raises by itself, by status; anything else of its 4xx is an invalid request.
@@ -50,20 +51,28 @@ def understand(fault: Exception) -> Refusal:
 
 def for_connexion(request: ConnexionRequest, fault: Exception) -> ConnexionResponse:
     """Answer one refusal or fault, as Connexion's chain wants it."""
-    given = answer(fault, request.scope["path"])
+    given = answer(fault, context.of(request.scope))
     return ConnexionResponse(
         status_code=given.status, content_type=given.media_type, body=given.body, headers=given.headers
     )
 
 
-def answer(fault: Exception, path: str) -> Answer:
+def answer(fault: Exception, request: context.Request) -> Answer:
     """Answer one refusal or fault: in the contract's envelope, or with a page where a person's browser asks."""
-    given = render(fault, path)
-    if path.startswith(PAGES):
-        html = answers.templates().get_template("refused.html")
-        page = html.render(refusal=understand(fault), status=given.status)
-        return Answer(given.status, page.encode(), given.headers | pages.HEADERS, answers.HTML)
-    return given
+    given = render(fault, request.path)
+    if not _for_a_person(request):
+        return given
+    html = answers.templates().get_template("refused.html")
+    page = html.render(refusal=understand(fault), status=given.status, path=request.path)
+    headers = given.headers | pages.HEADERS | {"Vary": "Accept"}
+    return Answer(given.status, page.encode(), headers, answers.HTML)
+
+
+def _for_a_person(request: context.Request) -> bool:
+    if request.path.startswith(MACHINES):
+        return False
+    accepted = request.head.get("accept", "")
+    return "text/html" in accepted or (request.path.startswith(PAGES) and "json" not in accepted)
 
 
 def render(fault: Exception, path: str) -> Answer:
