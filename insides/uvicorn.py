@@ -17,6 +17,10 @@ LEANS_ON = [
 ]
 
 _OFFERS = (b"upgrade", b"http2-settings")
+HEAD_BYTES = 65_536
+HEAD_SECONDS = 10.0  # for a request's head, from its first byte or the connection's beginning
+BODY_SECONDS, PAUSE_SECONDS = 120.0, 10.0  # for a body, and between two pieces of it
+LOOK_SECONDS = 1.0
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
 
 
@@ -26,9 +30,40 @@ class Protocol(HttpToolsProtocol):
     When the process stops, a connection that was just made still gets its answer.
     """
 
-    def refuse(self, msg: str) -> bytes:
-        """Write the whole answer to bytes that are no request."""
+    def refuse(self, msg: str, status: int = 400) -> bytes:
+        """Write the whole answer to bytes that are no request, or are too many (431) or too slow (408)."""
         raise NotImplementedError
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to look at the clock."""
+        super().connection_made(transport)
+        self._since: float | None = self.loop.time()  # the reading of a request began; None between two
+        self._last = self._since
+        self._in_head, self._head_bytes, self._too_large = True, 0, False
+        self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """End a connection whose client sends too slowly; what we do not read ourselves is not its fault."""
+        if self.transport.is_closing():
+            return
+        moment = self.loop.time()
+        if self._since is not None and self.flow.read_paused:
+            self._since = self._last = moment
+        if self._since is not None and (
+            moment - self._since > (HEAD_SECONDS if self._in_head else BODY_SECONDS)
+            or (not self._in_head and moment - self._last > PAUSE_SECONDS)
+        ):
+            silent = self._in_head and not self._head_bytes
+            if not silent and (self.cycle is None or self._in_head or not self.cycle.response_started):
+                self.transport.write(self.refuse("The request did not come in time.", 408))
+            self.transport.close()
+            return
+        self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
+
+    def on_message_begin(self) -> None:
+        """Begin to read a request."""
+        super().on_message_begin()
+        self._since, self._in_head, self._head_bytes = self.loop.time(), True, 0
 
     def data_received(self, data: bytes) -> None:
         """Read what came; an offer to speak another protocol is ignored, as if it had not been made.
@@ -37,10 +72,18 @@ class Protocol(HttpToolsProtocol):
         lost, or read as the next request. So it is given the same head once more, without the offer.
         """
         self._unset_keepalive_if_required()
+        self._last = self.loop.time()
         try:
             self.parser.feed_data(data)
+            if self._in_head and self._since is not None:
+                self._head_bytes += len(data)
+                if self._head_bytes > HEAD_BYTES:
+                    self._refuse_head()
         except httptools.HttpParserError:
-            self.send_400_response("Invalid HTTP request received.")
+            if self._too_large:
+                self._refuse_head()
+            else:
+                self.send_400_response("Invalid HTTP request received.")
         except httptools.HttpParserUpgrade as offer:
             head = self._without_offer()
             if head is None:
@@ -51,14 +94,23 @@ class Protocol(HttpToolsProtocol):
             self.data_received(head + data[offer.args[0] :])
 
     def on_headers_complete(self) -> None:
-        """Begin the request; not one that is about to be read again."""
+        """Begin the request; not one that is about to be read again, nor one whose head is too large."""
+        self._in_head = False
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > HEAD_BYTES:
+            self._too_large = True
+            raise ValueError("The head is too large.")  # the parser stops, and says that a callback failed
         if not self.parser.should_upgrade():
             super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """End the request's body; not that of one which is about to be read again."""
         if not self.parser.should_upgrade():
+            self._since = None
             super().on_message_complete()
+
+    def _refuse_head(self) -> None:
+        self.transport.write(self.refuse(f"The request's head is larger than {HEAD_BYTES} bytes.", 431))
+        self.transport.close()
 
     def _without_offer(self) -> bytes | None:
         """Return the head that was read, without what offers another protocol; None where it demands one."""
@@ -82,6 +134,7 @@ class Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the request that is under way, and end."""
         cycle = self.cycle
+        self._clock.cancel()
         super().connection_lost(exc)
         if cycle is not None and not cycle.response_complete:
             self.left(cycle.scope)

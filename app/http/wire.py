@@ -1,5 +1,7 @@
 """HTTP as the server reads it: what it cannot read is refused in the contract's envelope too."""
 
+from http import HTTPStatus
+
 import insides.uvicorn
 from app.http import context, hop, refusals
 from app.instance import logs
@@ -16,8 +18,8 @@ class Protocol(insides.uvicorn.Protocol):
         if request is not None and request.waits_for is not None:
             hop.give_up(request.waits_for, hop.Left)
 
-    def refuse(self, msg: str) -> bytes:
-        """Write the whole answer to bytes that are no request."""
+    def refuse(self, msg: str, status: int = 400) -> bytes:
+        """Write the whole answer to what cannot become a request."""
         request_id = f"req_{new_id().hex}"
         token = logs.request_id.set(request_id)
         try:
@@ -25,7 +27,7 @@ class Protocol(insides.uvicorn.Protocol):
         finally:
             logs.request_id.reset(token)
         head = (
-            "HTTP/1.1 400 Bad Request\r\n"
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
             f"content-type: {answer.media_type}\r\n"
             f"content-length: {len(answer.body)}\r\n"
             f"x-request-id: {request_id}\r\n"

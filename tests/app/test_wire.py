@@ -13,6 +13,7 @@ import uvicorn
 from connexion import FlaskApp
 from starlette.testclient import TestClient
 
+import insides.uvicorn
 from app.http import server as web
 from app.instance.listening import listen
 from tests.api import Tenant, tenant
@@ -243,3 +244,45 @@ def test_an_offer_without_a_body_is_answered_as_if_it_were_none(server: Address,
     head = "\r\n".join([f"GET {ORG} HTTP/1.1", "Host: localhost", *OFFERS[0], "", ""]).encode()
     assert answers(server, [head]) == [401, 401]
     assert send(server, request("CONNECT localhost:80 HTTP/1.1")).status in (400, 405)
+
+
+def test_a_head_has_a_size(server: Address) -> None:
+    for target, header in (("/", "a" * 65_536), ("/" + "a" * 65_536, "")):
+        answer = send(server, request(f"GET {target} HTTP/1.1", f"X-Long: {header}"))
+        assert (answer.status, answer.error["code"]) == (431, "VALIDATION_ERROR")
+    endless = send_until_refused(server, b"GET / HTTP/1.1\r\nX-Long: ", b"a" * 65_536)
+    assert endless.status == 431
+
+
+@pytest.mark.parametrize(("sent", "status"), [
+    (b"GET / HTTP/1.1\r\nHost: loc", 408), (b"", None),
+    (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200),
+])  # fmt: skip
+def test_a_head_that_does_not_come_in_time_is_not_waited_for(
+    server: Address, monkeypatch: pytest.MonkeyPatch, sent: bytes, status: int | None
+) -> None:
+    monkeypatch.setattr(insides.uvicorn, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(insides.uvicorn, "HEAD_SECONDS", 0.2)
+    answered = until_closed(server, sent)
+    assert answered[9:12] == (b"" if status is None else str(status).encode())
+
+
+def test_a_body_that_pauses_is_not_waited_for(
+    server: Address, owner: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insides.uvicorn, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(insides.uvicorn, "PAUSE_SECONDS", 0.2)
+    key = f"Authorization: Bearer {owner.live.key}"
+    sent = request(f"PATCH {ORG} HTTP/1.1", key, "Content-Length: 20", body=b'{"name": ')
+    assert until_closed(server, sent)[9:12] == b"408"
+    refused = request(f"PATCH {ORG} HTTP/1.1", "Content-Length: 20", body=b'{"name": ')
+    assert until_closed(server, refused)[9:12] == b"401"  # the key was looked at before the body
+
+
+def until_closed(server: Address, sent: bytes) -> bytes:
+    with socket.create_connection(server, timeout=20) as connection:
+        connection.sendall(sent)
+        found = b""
+        while piece := connection.recv(65_536):
+            found += piece
+    return found
