@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import app.http.entrance
+import app.http.limits
 import workers.measures
 from app.cli import COMMANDS, main
 from app.instance import metrics
@@ -21,7 +22,7 @@ __all__ = ["wired"]
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 DEPLOY = ROOT / "docs" / "deploy"
 NAMES = {"threads": "WEB_THREADS"}
-COUNTING = (app.http.entrance, workers.measures)
+COUNTING = (app.http.entrance, workers.measures, app.http.limits)
 
 
 def test_every_setting_is_explained_with_its_default() -> None:
