@@ -146,7 +146,12 @@ def _post(client: httpx.Client, url: str, secret: str, event: dict[str, Any]) ->
 
 
 @click.command("listen")
-@click.option("--forward", metavar="URL", help="Where to post each event; nowhere: they are only printed.")
+@click.option(
+    "--forward",
+    metavar="URL",
+    callback=options.address,
+    help="Where to post each event; nowhere: they are only printed.",
+)
 @click.option("--url", metavar="URL", help="The service to listen to, with --key; otherwise that of --data.")
 @click.option("--key", envvar="HIRING_KEY", help="A test-mode API key that may read webhooks.")
 @click.option("--types", multiple=True, metavar="TYPE", help="Only these events; may be repeated.")

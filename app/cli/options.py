@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
@@ -61,6 +62,20 @@ def cidrs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
                 hint = " Write a network such as 203.0.113.0/24 or 2001:db8::/32."
             raise click.BadParameter(f"{error}.{hint}", ctx, param) from error
     return tuple(str(ipaddress.ip_network(value)) for value in dict.fromkeys(values))
+
+
+def address(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Accept an address that can be posted to."""
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise click.BadParameter(f"{value!r} is no address such as http://localhost:3000/hooks.", ctx, param)
+    return value
 
 
 def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:

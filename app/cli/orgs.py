@@ -1,5 +1,6 @@
 """`hiring orgs`."""
 
+import json
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from store.accounts import organisations
 
 @click.group("orgs")
 def command() -> None:
-    """Make organisations."""
+    """Make and list organisations."""
 
 
 @command.command("create")
@@ -28,3 +29,19 @@ def create_organisation(name: str, plan: str, data: Path, *, as_json: bool) -> N
         made = organisations.create(session, name=name.strip(), plan=plan)
         facts = {"id": str(made.id), "slug": made.slug}
     options.show(facts, as_json=as_json)
+
+
+@command.command("list")
+@options.data
+@options.as_json
+def list_organisations(data: Path, *, as_json: bool) -> None:
+    """List the organisations, oldest first."""
+    with transaction(data) as session:
+        rows = [
+            {"id": str(one.id), "slug": one.slug, "name": one.name, "plan": one.plan}
+            for one in organisations.everyone(session)
+        ]
+    if as_json:
+        click.echo(json.dumps(rows))
+    for row in () if as_json else rows:
+        click.echo("\t".join(row.values()))

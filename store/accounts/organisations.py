@@ -1,5 +1,6 @@
 """Organisations and what they have used of their month."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import select, text
@@ -42,6 +43,11 @@ def create(session: Session, *, name: str, plan: str) -> Organisation:
 def by_slug(session: Session, slug: str) -> Organisation | None:
     """Find an organisation by its slug."""
     return session.scalar(select(Organisation).where(Organisation.slug == slug))
+
+
+def everyone(session: Session) -> Sequence[Organisation]:
+    """Return every organisation, oldest first: for whoever runs the service."""
+    return session.scalars(select(Organisation).order_by(Organisation.id)).all()
 
 
 def get(session: Session, caller: Caller) -> Organisation:

@@ -70,3 +70,10 @@ def test_a_command_says_of_itself_what_the_list_says_of_it(name: str) -> None:
     assert command is not None
     assert command.name == name
     assert str(command.help).startswith(COMMANDS[name].rstrip("."))
+
+
+@pytest.mark.parametrize(
+    "value", ["notaurl", "localhost:3000", "ftp://localhost/x", "http://", "http://a:99999/", ""]
+)
+def test_events_are_forwarded_to_an_address_or_not_at_all(value: str) -> None:
+    assert "--forward" in refusal("listen", "--forward", value)

@@ -44,6 +44,13 @@ def test_the_encoding_of_a_body_makes_no_other_request(tenant: Tenant) -> None:
     assert again.headers["Idempotent-Replayed"] == "true"
 
 
+def test_a_request_without_its_last_slash_is_the_same_request(tenant: Tenant) -> None:
+    first = tenant.live.post("/assessments/create/", NEW, headers=KEY)
+    again = tenant.live.post("/assessments/create", NEW, headers=KEY)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.json() == first.json()
+
+
 def test_a_refused_request_keeps_nothing(tenant: Tenant) -> None:
     slug = tenant.live.assessment(active=False)["slug"]
     body = {"email": "ada@example.com"}

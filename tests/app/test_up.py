@@ -78,6 +78,17 @@ def running() -> Iterator[Running]:
             yield Running(folder / "data", instance, made, key)
 
 
+def test_organisations_are_listed(running: Running) -> None:
+    listed = facts("orgs", "list", "--data", str(running.data))
+    assert {"demo", running.organisation["slug"]} <= {one["slug"] for one in listed}
+    [ours] = [one for one in listed if one["slug"] == running.organisation["slug"]]
+    assert (ours["name"], ours["plan"], ours["id"]) == (
+        "Acme & Söhne",
+        "enterprise",
+        running.organisation["id"],
+    )
+
+
 def test_the_line_says_how_to_get_in(running: Running) -> None:
     said = running.up.facts
     assert list(said) == ["base_url", "organisation", "live_key", "test_key", "mail_dir"]
