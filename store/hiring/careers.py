@@ -26,9 +26,9 @@ def visit(session: Session, slug: str) -> tuple[Organisation, Caller]:
 
 
 def hiring(session: Session, *, limit: int) -> Sequence[Organisation]:
-    """Return organisations that have an open job, by name."""
+    """Return organisations that have an open job, the newest first."""
     job = select(Job.id).where(Job.organisation_id == Organisation.id, Job.livemode, *_OPEN)
-    found = select(Organisation).where(job.exists()).order_by(Organisation.name, Organisation.id).limit(limit)
+    found = select(Organisation).where(job.exists()).order_by(Organisation.id.desc()).limit(limit)
     return session.scalars(found).all()
 
 
