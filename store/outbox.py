@@ -1,12 +1,12 @@
 """Work that must happen outside the database, kept with the change that asked for it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Index, Update, select, text, update
+from sqlalchemy import Index, Update, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
@@ -63,35 +63,46 @@ def ring(session: Change) -> None:
 
 @dataclass(frozen=True)
 class Handed:
-    """A piece of work that was handed over; whoever moves `due_at` on from there first has it."""
+    """A piece of work that was handed over; whoever counts the next attempt first has it."""
 
     id: UUID
     job: str
-    due_at: datetime
+    attempts: int
 
 
-def hand_over(session: Session, *, lease: timedelta, limit: int) -> list[Handed]:
-    """Take what is due for as long as the lease; what nobody has worked on by then is due again."""
-    due = (
-        select(OutboxItem.id)
-        .where(OutboxItem.finished_at.is_(None), OutboxItem.due_at <= now())
-        .order_by(OutboxItem.due_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
+_HAND_OVER = Prepared(
+    text("""
+    WITH due AS (
+        SELECT item.id
+        FROM unnest(CAST(:jobs AS text[]), CAST(:rooms AS int[])) AS kind (job, room)
+        CROSS JOIN LATERAL (
+            SELECT id
+            FROM outbox
+            WHERE job = kind.job AND finished_at IS NULL AND due_at <= :moment
+            ORDER BY due_at
+            LIMIT kind.room
+            FOR UPDATE SKIP LOCKED
+        ) AS item
     )
-    rows = session.execute(
-        update(OutboxItem)
-        .where(OutboxItem.id.in_(due.scalar_subquery()))
-        .values(due_at=now() + lease)
-        .returning(OutboxItem.id, OutboxItem.job, OutboxItem.due_at)
+    UPDATE outbox SET due_at = :until FROM due WHERE outbox.id = due.id
+    RETURNING outbox.id, outbox.job, outbox.attempts
+    """)
+)
+
+
+def hand_over(session: Change, rooms: Mapping[str, int], *, lease: timedelta) -> list[Handed]:
+    """Take what is due, of each kind as much as it has room for; what nobody has begun after the lease is due again."""
+    moment = now()
+    found = _HAND_OVER.all(
+        session, jobs=list(rooms), rooms=list(rooms.values()), moment=moment, until=moment + lease
     )
-    return sorted((Handed(*row) for row in rows), key=lambda one: one.id)
+    return sorted((Handed(*row) for row in found), key=lambda one: one.id)
 
 
 def give_back(session: Session, handed: Sequence[Handed], *, delay: timedelta) -> None:
     """Make due again what could not be handed on."""
     for one in handed:
-        session.execute(_still(one.id, one.due_at).values(due_at=now() + delay))
+        session.execute(_still(one.id, one.attempts).values(due_at=now() + delay))
 
 
 def find(session: Session, id: UUID) -> OutboxItem | None:
@@ -99,10 +110,10 @@ def find(session: Session, id: UUID) -> OutboxItem | None:
     return session.get(OutboxItem, id)
 
 
-def take(session: Session, id: UUID, due_at: datetime, *, lease: timedelta) -> OutboxItem | None:
-    """Begin a piece of work that was handed over; None when it is done or somebody else has it."""
+def take(session: Session, id: UUID, attempts: int, *, lease: timedelta) -> OutboxItem | None:
+    """Begin a piece of work that was handed over after so many attempts; None when it is done or somebody has it."""
     return session.scalar(
-        _still(id, due_at)
+        _still(id, attempts)
         .values(due_at=now() + lease, attempts=OutboxItem.attempts + 1)
         .returning(OutboxItem)
     )
@@ -129,7 +140,7 @@ def put_off(session: Session, id: UUID, *, delay: timedelta, error: str) -> None
     )
 
 
-def _still(id: UUID, due_at: datetime) -> Update:
+def _still(id: UUID, attempts: int) -> Update:
     return update(OutboxItem).where(
-        OutboxItem.id == id, OutboxItem.due_at == due_at, OutboxItem.finished_at.is_(None)
+        OutboxItem.id == id, OutboxItem.attempts == attempts, OutboxItem.finished_at.is_(None)
     )

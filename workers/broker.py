@@ -2,7 +2,7 @@
 
 import redis
 from dramatiq.brokers.redis import RedisBroker
-from dramatiq.middleware import AgeLimit, ShutdownNotifications
+from dramatiq.middleware import AgeLimit, Retries, ShutdownNotifications, TimeLimit
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -24,5 +24,10 @@ def make(redis_url: str, *, limits: Waits = USUAL) -> RedisBroker:
     return RedisBroker(
         client=client,
         namespace=NAMESPACE,
-        middleware=[AgeLimit(max_age=OLDEST_MS), ShutdownNotifications()],
+        middleware=[
+            AgeLimit(max_age=OLDEST_MS),
+            TimeLimit(),
+            ShutdownNotifications(),
+            Retries(max_retries=0),
+        ],
     )

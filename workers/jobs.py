@@ -1,4 +1,4 @@
-"""What the outbox can ask for: one line for each job."""
+"""What the outbox can ask for: one line for each kind of work, which has an actor, a queue and threads of its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,16 +15,17 @@ class Job:
     """How one kind of work is done."""
 
     run: Callable[[UUID, dict[str, Any]], None]  # the item's id and arguments; outside any transaction
+    threads: int  # in each process: a kind that hangs or floods takes no other kind's
     longest: timedelta  # longer than the work ever takes: then it hangs, and is begun again elsewhere
     attempts: int | None = None  # given up after so many; None: never
     final: tuple[type[Exception], ...] = ()  # faults that another attempt would meet again: given up at once
 
 
 JOBS: dict[str, Job] = {
-    "mail": Job(mail.send, longest=timedelta(minutes=2), attempts=20, final=(RefusedError,)),
-    "grade": Job(grading.grade, longest=timedelta(minutes=15)),
-    "probe": Job(probes.probe, longest=timedelta(minutes=1), attempts=20),
-    "screen": Job(screening.screen, longest=timedelta(minutes=5)),
+    "mail": Job(mail.send, threads=4, longest=timedelta(minutes=2), attempts=20, final=(RefusedError,)),
+    "grade": Job(grading.grade, threads=4, longest=timedelta(minutes=15)),
+    "probe": Job(probes.probe, threads=2, longest=timedelta(minutes=1), attempts=20),
+    "screen": Job(screening.screen, threads=2, longest=timedelta(minutes=5)),
 }
 
 SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(hours=1)

@@ -1,11 +1,10 @@
-"""The relay: a commit rings, and what it left to do is handed on. Any number may run side by side."""
+"""The relays: a commit rings, and what it left to do is handed on. Any number may run side by side."""
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Protocol
-from uuid import UUID
 
 import store
 from store import outbox
@@ -17,30 +16,33 @@ from workers import measures
 log = logging.getLogger("hiring.relay")
 
 POLL_SECONDS = 1.0  # the net below the bell
-EVENTS, ITEMS = 200, 200  # in one transaction
-# What nobody has begun by then is handed over again: Redis was lost, or every worker is busy.
+FULL_SECONDS = 0.05  # until there is room again where more is due than the workers can begin
+EVENTS = 200  # in one transaction
+# What nobody has begun by then is handed over again: Redis was lost.
 HANDED_FOR = timedelta(minutes=1)
 REDIS_AWAY = timedelta(seconds=2)
 
 
 class Bells(Protocol):
-    """Where the relay hands work to."""
+    """Where work is handed to."""
 
     def hand(self, item: Handed) -> None:
         """Hand over one piece of outbox work."""
 
-    def deliver(self, ids: Sequence[UUID]) -> None:
-        """Tell a sender of new deliveries."""
+    def rooms(self) -> Mapping[str, int]:
+        """Say for each kind how many more pieces its workers will soon begin."""
 
 
 class Relay:
-    """Fans out events, hands over the outbox, and rings for whoever sends in this process."""
+    """A thread that takes its turn whenever the bell rings, and again after the seconds that a turn returns."""
 
-    def __init__(self, bells: Bells, *, ring: Callable[[], None] = lambda: None) -> None:
-        self._bells = bells
-        self._ring = ring
+    def __init__(
+        self, name: str, turn: Callable[[], float], *, rung: Callable[[], None] = lambda: None
+    ) -> None:
+        self._turn = turn
+        self._rung = rung
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="relay")
+        self._thread = threading.Thread(target=self._run, name=name)
 
     def start(self) -> None:
         """Begin."""
@@ -56,8 +58,8 @@ class Relay:
             try:
                 with bell.listening() as wait:
                     while not self._stopping.is_set():
-                        if not self.turn() and wait(POLL_SECONDS):
-                            self._ring()  # it may have rung for a delivery that is due again
+                        if wait(self._turn()):
+                            self._rung()
             except store.OUTAGES as fault:
                 log.warning("The database cannot be reached; trying again: %s", fault)
                 self._stopping.wait(POLL_SECONDS)
@@ -65,34 +67,34 @@ class Relay:
                 log.exception("The relay failed; trying again.")
                 self._stopping.wait(POLL_SECONDS)
 
-    def turn(self) -> bool:
-        """Do what is due, up to a batch of each kind; say whether there may be more."""
-        with store.transaction() as session:
-            events, made = fanout.fan_out(session, limit=EVENTS)
-        measures.FANNED_OUT.inc(events)
-        if made:
-            self._ring()
-            self._tell(made)
-        with store.transaction() as session:
-            items = outbox.hand_over(session, lease=HANDED_FOR, limit=ITEMS)
-        for place, item in enumerate(items):
-            if not self._hand(item):
-                with store.transaction() as session:
-                    outbox.give_back(session, items[place:], delay=REDIS_AWAY)
-                break
-            measures.HANDED_OVER.inc()
-        return events == EVENTS or len(items) == ITEMS
 
-    def _tell(self, ids: Sequence[UUID]) -> None:
-        try:
-            self._bells.deliver(ids)
-        except Exception as fault:  # whatever a lost Redis raises: senders look by themselves every second
-            log.warning("The bell did not ring for deliveries: %s", fault)
+def fan_out(ring: Callable[[], None]) -> float:
+    """Turn a batch of events into deliveries, and ring for whoever sends them; return how long to rest."""
+    with store.transaction() as session:
+        events, made = fanout.fan_out(session, limit=EVENTS)
+    measures.FANNED_OUT.inc(events)
+    if made:
+        ring()
+    return 0.0 if events == EVENTS else POLL_SECONDS
 
-    def _hand(self, item: Handed) -> bool:
+
+def hand_over(bells: Bells) -> float:
+    """Hand over what is due, of each kind no more than its workers can begin; return how long to rest."""
+    try:
+        rooms = bells.rooms()
+    except Exception as fault:  # whatever a lost Redis raises: the work stays due in the database
+        log.warning("Work cannot be handed over: %s", fault)
+        return REDIS_AWAY.total_seconds()
+    with store.transaction() as session:
+        items = outbox.hand_over(session, rooms, lease=HANDED_FOR)
+    for place, item in enumerate(items):
         try:
-            self._bells.hand(item)
-        except Exception as fault:  # the item stays due in the database
+            bells.hand(item)
+        except Exception as fault:
             log.warning("Work could not be handed over: %s", fault)
-            return False
-        return True
+            with store.transaction() as session:
+                outbox.give_back(session, items[place:], delay=REDIS_AWAY)
+            break
+        measures.HANDED_OVER.inc()
+    left = [rooms[kind] - sum(item.job == kind for item in items) for kind in rooms]
+    return POLL_SECONDS if all(left) else FULL_SECONDS

@@ -49,6 +49,20 @@ def scopes(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
     return tuple(dict.fromkeys(values))
 
 
+def queues(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, ...]:
+    """Accept kinds of work."""
+    from app.instance.processes import KINDS  # slow to import
+
+    kinds = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise click.BadParameter(
+            f"there is no queue {unknown[0]!r}. The queues are: {', '.join(KINDS)}.", ctx, param
+        )
+    if not kinds:
+        raise click.BadParameter(f"name one at least of: {', '.join(KINDS)}.", ctx, param)
+    return kinds
+
+
 def cidrs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
     """Accept IPv4 and IPv6 networks and single addresses."""
     for value in values:

@@ -4,11 +4,14 @@ import logging
 import resource
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import dramatiq
+from dramatiq.brokers.redis import RedisBroker
 
 from app.instance import metrics, wiring
 from app.instance.settings import Settings
@@ -17,22 +20,27 @@ from workers import broker
 from workers import schedule as scheduling
 from workers.actors import Actors
 from workers.deliveries import Sender
-from workers.outbox import Relay
+from workers.jobs import JOBS
+from workers.outbox import Relay, fan_out, hand_over
 
 log = logging.getLogger("hiring.processes")
 
-WORKER_THREADS = 4
+DELIVERIES = "deliveries"  # the one kind that is no job of the outbox
+KINDS = (DELIVERIES, *JOBS)
+STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
 FILES = 4_096  # open at once: connections under way and kept, with room beside them
-BELL_MS = 100  # how often an idle worker looks for the bell
+BELL_MS = 500  # how often an idle worker looks for the bell
+GRACE_MS = 10_000  # for what is under way when the process stops
 
 
-def work(settings: Settings, *, folder: Path | None = None) -> None:
-    """Relay, deliver, mail and grade until SIGTERM or SIGINT; `folder` is told the port of the figures."""
+def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | None = None) -> None:
+    """Do these kinds of work until SIGTERM or SIGINT; `folder` is told the port of the figures."""
     _allow_files(FILES)
-    wiring.configure(settings, pool_size=WORKER_THREADS + 6)
+    threads = sum(JOBS[kind].threads for kind in kinds if kind in JOBS)
+    wiring.configure(settings, pool_size=threads + STORE_CONNECTIONS)
     stopping = _stop_on_signals()
     metrics.serve(settings, "work", folder=folder)
-    with working(settings):
+    with working(settings, kinds):
         log.info("The worker is ready.")
         stopping.wait()
         log.info("The worker is stopping.")
@@ -49,23 +57,45 @@ def schedule(settings: Settings, *, folder: Path | None = None) -> None:
 
 
 @contextmanager
-def working(settings: Settings) -> Iterator[None]:
+def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterator[None]:
     """Run a worker's threads as long as the block; what is under way at the end is finished or left to others."""
-    bells = broker.make(settings.redis_url, limits=Waits(tcp=settings.tcp_seconds))
-    sender = Sender()
-    actors = Actors(bells, ring=sender.ring)
-    worker = dramatiq.Worker(bells, worker_threads=WORKER_THREADS, worker_timeout=BELL_MS)
-    relay = Relay(actors, ring=sender.ring)
-    sender.start()
-    worker.start()
+    jobs = [kind for kind in JOBS if kinds is None or kind in kinds]
+    with ExitStack() as stack:
+        if kinds is None or DELIVERIES in kinds:
+            sender = Sender()
+            relay = Relay("relay", partial(fan_out, sender.ring), rung=sender.ring)
+            sender.start()
+            stack.callback(sender.stop)
+            relay.start()
+            stack.callback(relay.stop)
+        if jobs:
+            waits = Waits(tcp=settings.tcp_seconds)
+            stack.enter_context(
+                _doing({kind: broker.make(settings.redis_url, limits=waits) for kind in jobs})
+            )
+        yield
+
+
+@contextmanager
+def _doing(brokers: Mapping[str, RedisBroker]) -> Iterator[None]:
+    """Hand over these kinds of work and do them, each with threads of its own."""
+    relay = Relay("hand-over", partial(hand_over, Actors(brokers)))
+    workers = [
+        dramatiq.Worker(each, worker_threads=JOBS[kind].threads, worker_timeout=BELL_MS)
+        for kind, each in brokers.items()
+    ]
+    for worker in workers:
+        worker.broker.emit_after("process_boot")
+        worker.start()
     relay.start()
     try:
         yield
     finally:
         relay.stop()
-        worker.stop(timeout=10_000)
-        sender.stop()
-        bells.close()
+        with ThreadPoolExecutor(len(workers)) as pool:  # all of them within the one grace period
+            list(pool.map(lambda worker: worker.stop(timeout=GRACE_MS), workers))
+        for each in brokers.values():
+            each.close()
 
 
 def _allow_files(wanted: int) -> None:

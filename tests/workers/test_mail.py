@@ -89,7 +89,7 @@ def asked(nothing_else_is_due):
         with store.transaction() as session:
             outbox.add(session, job, **arguments)
         with store.transaction() as session:
-            (handed,) = outbox.hand_over(session, lease=leases.LEASE, limit=2)
+            (handed,) = outbox.hand_over(session, {job: 2}, lease=leases.LEASE)
         return handed
 
     return ask
@@ -103,7 +103,7 @@ def item(id):
 def test_a_mail_is_written_once_however_often_the_bell_rings(wired, asked):
     handed = asked("mail", **INVITATION)
     for _ in range(3):
-        actors.work(str(handed.id), handed.due_at.isoformat())
+        actors.work(str(handed.id), handed.attempts)
     (path,) = wired.mail_dir.glob(f"{handed.id}*")
     message = message_from_bytes(path.read_bytes(), policy=default)
     assert message["To"].addresses[0].display_name == "Zoë Ōta"
@@ -113,13 +113,13 @@ def test_a_mail_is_written_once_however_often_the_bell_rings(wired, asked):
 
 def test_test_mode_mail_goes_to_a_folder_of_its_own(wired, asked):
     handed = asked("mail", **INVITATION | {"livemode": False})
-    actors.work(str(handed.id), handed.due_at.isoformat())
+    actors.work(str(handed.id), handed.attempts)
     assert (wired.mail_dir / "test" / f"{handed.id}.eml").exists()
 
 
 def test_a_mail_that_fails_is_tried_again_later(asked):
     handed = asked("mail", **INVITATION | {"template": "unknown"})
-    actors.work(str(handed.id), handed.due_at.isoformat())
+    actors.work(str(handed.id), handed.attempts)
     failed = item(handed.id)
     assert failed.finished_at is None
     assert "TemplateNotFound" in failed.last_error
@@ -132,7 +132,7 @@ def test_a_mail_that_the_server_refuses_for_good_ends_at_once_with_its_words(ask
 
     monkeypatch.setattr("gateways.mail.send", refuse)
     handed = asked("mail", **INVITATION)
-    actors.work(str(handed.id), handed.due_at.isoformat())
+    actors.work(str(handed.id), handed.attempts)
     ended = item(handed.id)
     assert ended.finished_at
     assert (ended.attempts, ended.last_error) == (1, "RefusedError: 550 Nobody of that name")
@@ -140,5 +140,5 @@ def test_a_mail_that_the_server_refuses_for_good_ends_at_once_with_its_words(ask
 
 def test_a_job_nobody_knows_here_waits(asked):
     handed = asked("brew", cups=2)
-    actors.work(str(handed.id), handed.due_at.isoformat())
+    actors.work(str(handed.id), handed.attempts)
     assert (item(handed.id).finished_at, item(handed.id).attempts) == (None, 0)
