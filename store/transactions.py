@@ -1,12 +1,15 @@
 """Transactions: the one place that commits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
 from store import events
-from store.database.engine import Change, Writing, engine, taken
+from store.database.engine import OUTAGES, Change, Writing, engine, is_deadlock, taken
+
+Done = TypeVar("Done")
 
 
 @contextmanager
@@ -15,6 +18,18 @@ def transaction() -> Iterator[Session]:
     with Session(engine(), expire_on_commit=False) as session:
         yield session
         _end(session)
+
+
+def in_transaction(do: Callable[[Session], Done]) -> Done:
+    """Do something in one transaction that touches the database alone; once more where it ended in a deadlock."""
+    try:
+        with transaction() as session:
+            return do(session)
+    except OUTAGES as fault:
+        if not is_deadlock(fault):
+            raise
+    with transaction() as session:
+        return do(session)
 
 
 @contextmanager

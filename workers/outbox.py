@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Protocol
 from uuid import UUID
 
@@ -67,14 +68,12 @@ class Relay:
 
     def turn(self) -> bool:
         """Do what is due, up to a batch of each kind; say whether there may be more."""
-        with store.transaction() as session:
-            events, made = fanout.fan_out(session, limit=EVENTS)
+        events, made = store.in_transaction(partial(fanout.fan_out, limit=EVENTS))
         measures.FANNED_OUT.inc(events)
         if made:
             self._ring()
             self._tell(made)
-        with store.transaction() as session:
-            items = outbox.hand_over(session, lease=HANDED_FOR, limit=ITEMS)
+        items = store.in_transaction(partial(outbox.hand_over, lease=HANDED_FOR, limit=ITEMS))
         for place, item in enumerate(items):
             if not self._hand(item):
                 with store.transaction() as session:

@@ -15,6 +15,7 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from store.applying.screening import Screening
+from store.assessing.invitations import Invitation
 from store.database.base import Base, Identified, Owned, Updated, visible
 from store.database.ids import new_id
 from store.hiring.jobs import Job
@@ -140,6 +141,13 @@ def _whole(rows: Select[Any]) -> Select[Any]:
     return rows.options(
         joinedload(Application.job, innerjoin=True), joinedload(Application.screening, innerjoin=True)
     )
+
+
+def hold_invited(session: Session, caller: Caller, token: str) -> None:
+    """Lock the applications that an invitation came of, which come before it in the order of store.database.locks."""
+    invited = select(Invitation.id).where(Invitation.token == token).scalar_subquery()
+    mine = visible(caller, Application).where(Application.invitation_id == invited).order_by(Application.id)
+    session.execute(mine.with_only_columns(Application.id).with_for_update(of=Application))
 
 
 def live(session: Session, job: Job, email: str) -> Application | None:

@@ -60,6 +60,12 @@ def find(session: Session, id: UUID, *, for_update: bool = False) -> Application
     return row
 
 
+def hold_month(session: Session, application: Application) -> None:
+    """Take the month, where what is about to be kept may advance the application, before its row."""
+    if application.job.screen_auto_advance_enabled:
+        moves.hold_month(session, organisations.caller_of(session, application), application.id)
+
+
 def keep(session: Session, application: Application, task: Task, outcome: Outcome, shows: Shows) -> None:
     """Keep what screening found, tell of it, and advance who reaches the job's threshold.
 

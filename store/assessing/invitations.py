@@ -137,6 +137,12 @@ def read(means: Means, caller: Caller, token: str) -> Any:
     return row
 
 
+def keep(session: Session, id: UUID) -> bool:
+    """Keep an invitation from being cancelled before this transaction ends; say whether it is still there."""
+    found = select(Invitation.id).where(Invitation.id == id).with_for_update(read=True, key_share=True)
+    return session.scalar(found) is not None
+
+
 def remove(session: Session, invitation: Invitation) -> None:
     """Remove an invitation; its link stops working."""
     session.delete(invitation)

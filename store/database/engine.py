@@ -44,6 +44,12 @@ OUTAGES = (
     psycopg.InterfaceError,
 )
 
+
+def is_deadlock(fault: BaseException) -> bool:
+    """Say whether PostgreSQL ended a transaction because it waited in a circle; nothing of it is left."""
+    return isinstance(getattr(fault, "orig", fault), psycopg.errors.DeadlockDetected)
+
+
 Change = Session | Writing  # what a change is made with
 Means = Change | Reading  # what can be read with
 

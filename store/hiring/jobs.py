@@ -97,11 +97,6 @@ def get(session: Session, caller: Caller, key: str, *, for_update: bool = False)
     return row
 
 
-def lock(session: Session, job: Job) -> None:
-    """Lock a job's row: nobody applies for it before this transaction ends."""
-    session.execute(select(Job.id).where(Job.id == job.id).with_for_update())
-
-
 def select_by_key(caller: Caller, key: str) -> Select[Job]:
     """Select by slug; a UUID is an id too, and a slug wins over an id."""
     matches = Job.slug == key
