@@ -27,12 +27,13 @@ def ask(session: Session, application_id: UUID, action: str = "full") -> None:
 
 def task(session: Session, application: Application, action: str, job_text: Any) -> Task:
     """Take out what screening an application needs; `job_text` makes plain text of the job's HTML."""
-    files = attachments.of(session, application.id)
+    cv = next((file for file in attachments.of(session, application.id) if file.kind == "cv"), None)
     caller = organisations.caller_of(session, application)
     return Task(
         application_id=application.id,
         action=action,
-        cv=next((file.key for file in files if file.kind == "cv"), None),
+        cv=cv.key if cv else None,
+        received=cv.created_at.date() if cv else None,
         profile=application.screening.profile,
         parse_error=application.screening.parse_error,
         answers=[one.as_rules_see_it() for one in applications.answers(session, application)],
