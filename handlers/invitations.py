@@ -92,6 +92,7 @@ def cancel_invitation(session: Session, caller: Caller, token: str) -> None:
     applications.hold_invited(session, caller, token)
     invitation = invitations.get(session, caller, token, for_update=True)
     rules.check_cancel(invitation.status)
+    applications.forget_invitation(session, invitation)
     invitations.remove(session, invitation)
 
 

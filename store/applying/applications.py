@@ -150,6 +150,12 @@ def hold_invited(session: Session, caller: Caller, token: str) -> None:
     session.execute(mine.with_only_columns(Application.id).with_for_update(of=Application))
 
 
+def forget_invitation(session: Session, invitation: Invitation) -> None:
+    """Have no application name an invitation that is about to be removed."""
+    came_of_it = update(Application).where(Application.invitation_id == invitation.id)
+    session.execute(came_of_it.values(invitation_id=None))
+
+
 def live(session: Session, job: Job, email: str) -> Application | None:
     """Find the application that this person has for a job and did not withdraw."""
     rows = _whole(select(Application)).where(
@@ -196,12 +202,7 @@ def create(
     session.flush()
     set_committed_value(made, "job", job)
     set_committed_value(made, "screening", screening)
-    # Not an edit of the job, so its updated_at stays.
-    session.execute(
-        update(Job)
-        .where(Job.id == job.id)
-        .values(application_count=Job.application_count + 1, updated_at=Job.updated_at)
-    )
+    session.execute(update(Job).where(Job.id == job.id).values(application_count=Job.application_count + 1))
     return made
 
 

@@ -38,7 +38,10 @@ def task(session: Session, application: Application, action: str, job_text: Any)
         parse_error=application.screening.parse_error,
         answers=[one.as_rules_see_it() for one in applications.answers(session, application)],
         requirements=[
-            one.as_rules_see_it() for one in requirements.all_of(session, application.job) if one.is_active
+            one.as_rules_see_it()
+            for one in requirements.all_of(session, application.job)
+            if one.is_active
+            and (one.field is None or one.field in asked)  # nobody can answer what is not asked
         ],
         job_title=application.job.title,
         job_text=job_text(application.job.description_html),
@@ -82,7 +85,7 @@ def keep(session: Session, application: Application, task: Task, outcome: Outcom
         brief=found.ai_brief,
         parsed_last=task.steps == ("parse",),
     )
-    found.screened_at = now()
+    found.screened_at = application.updated_at = now()  # what was found is shown with the application
     if outcome.later is not None:
         found.status = "pending"
         ask(session, application.id, outcome.later)

@@ -180,9 +180,8 @@ def expire_due(session: Session, limit: int, show: events.Shape) -> int:
 
 
 def _count(session: Session, assessment_id: UUID, change: int) -> None:
-    # Not an edit of the assessment, so its updated_at stays.
     session.execute(
         update(Assessment)
         .where(Assessment.id == assessment_id)
-        .values(invitation_count=Assessment.invitation_count + change, updated_at=Assessment.updated_at)
+        .values(invitation_count=Assessment.invitation_count + change)
     )
