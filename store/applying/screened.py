@@ -15,7 +15,7 @@ from store.accounts import organisations
 from store.applying import applications, attachments, moves
 from store.applying.applications import Application
 from store.applying.moves import Shows
-from store.hiring import requirements
+from store.hiring import fields, requirements
 
 JOB = "screen"
 
@@ -28,6 +28,7 @@ def ask(session: Session, application_id: UUID, action: str = "full") -> None:
 def task(session: Session, application: Application, action: str, job_text: Any) -> Task:
     """Take out what screening an application needs; `job_text` makes plain text of the job's HTML."""
     cv = next((file for file in attachments.of(session, application.id) if file.kind == "cv"), None)
+    asked = {one.key for one in fields.all_of(session, application.job) if one.is_active}
     caller = organisations.caller_of(session, application)
     return Task(
         application_id=application.id,
