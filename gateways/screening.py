@@ -33,11 +33,9 @@ def _now(task: Task, outcome: Outcome, name: str) -> Any:
 
 def _parse(task: Task, seconds: float) -> dict[str, Any]:
     profile, error = None, ""
-    if task.cv is not None:
-        content = files.get(task.cv)
-        parsed = (
-            reading.parse(content, seconds=max(1.0, min(SECONDS, seconds))) if content is not None else None
-        )
+    if task.cv is not None and task.received is not None:
+        content, limit = files.get(task.cv), max(1.0, min(SECONDS, seconds))
+        parsed = None if content is None else reading.parse(content, today=task.received, seconds=limit)
         profile = _sound(parsed.profile) if parsed else None
         error = (parsed.error or "") if parsed else GONE
     return {"profile": profile, "parse_error": error}

@@ -151,6 +151,7 @@ def _create(
 
 def advance_application(session: Session, caller: Caller, application_id: UUID, body: Body) -> Body:
     """Advance, with an invitation to the job's assessment if it has one."""
+    moves.hold_month(session, caller, application_id)
     found = applications.get(session, caller, application_id, for_update=True)
     moves.advance(session, caller, found, schemas, actor=ACTOR, send_email=body["send_email"])
     return _shown(session, found)

@@ -154,10 +154,13 @@ def _find(session: Session, caller: Caller, wanted: list[Body]) -> list[tuple[Ca
 def _replace(
     session: Session, caller: Caller, assessment: Assessment, wanted: list[Body]
 ) -> list[AssessmentCase]:
+    there = assessments.attached(session, assessment)
+    if rules.is_same(there, wanted):
+        return there
     places = _find(session, caller, wanted)
     rules.check_unlocked(locked=assessment.cases_locked)
     rules.check_cases(caller.plan, len(places), used=assessment.case_count)
-    assessments.detach(session, assessment, assessments.attached(session, assessment))
+    assessments.detach(session, assessment, there)
     assessments.attach(session, assessment, places)
     return assessments.attached(session, assessment)
 

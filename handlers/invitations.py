@@ -19,6 +19,7 @@ from schemas import results as result_schemas
 from schemas import sessions as session_schemas
 from store import events, outbox
 from store.accounts import organisations
+from store.applying import applications
 from store.assessing import assessments, invitations, inviting, results
 from store.assessing.invitations import Invitation
 from store.database.engine import Change, Reading
@@ -88,8 +89,10 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
 
 def cancel_invitation(session: Session, caller: Caller, token: str) -> None:
     """Remove an invitation that nobody started."""
+    applications.hold_invited(session, caller, token)
     invitation = invitations.get(session, caller, token, for_update=True)
     rules.check_cancel(invitation.status)
+    applications.forget_invitation(session, invitation)
     invitations.remove(session, invitation)
 
 

@@ -31,6 +31,7 @@ def rerun_screening(begin: Begin, finish: Begin, caller: Caller, application_id:
         task = screened.task(session, found, body["action"], html.plain)
     outcome = gateways.screening.run(task, seconds=SECONDS, patient=False)
     with finish() as session:
+        screened.hold_month(session, found)
         found = applications.get(session, caller, application_id, for_update=True)
         screened.keep(session, found, task, outcome, schemas)
         session.flush()

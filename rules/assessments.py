@@ -1,6 +1,7 @@
 """How assessments move, and what plans allow of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from rules import plans
@@ -54,3 +55,16 @@ def check_cases(plan: Plan, count: int, *, used: int = 0) -> None:
     """Refuse to have more cases than the plan has; `used` is how many are attached now."""
     if count > plan.cases:
         raise LimitReached(limit=plan.cases, used=used)
+
+
+def is_same(there: Sequence[Any], wanted: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether the cases of an assessment are wanted as they are."""
+    return [(str(row.case_id), row.order, row.weight, row.time_limit_minutes) for row in there] == [
+        (
+            str(one["case_id"]),
+            one.get("order", number),
+            round(Decimal(str(one.get("weight", 1))), 2),
+            one.get("time_limit_minutes"),
+        )
+        for number, one in enumerate(wanted)
+    ]

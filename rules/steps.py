@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ class Task:
     application_id: UUID
     action: str
     cv: str | None  # where the CV is kept
+    received: date | None  # the day on which it came: what its "present" means, whenever it is read
     profile: Mapping[str, Any] | None
     parse_error: str
     answers: Sequence[Mapping[str, Any]]

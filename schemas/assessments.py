@@ -41,6 +41,7 @@ class AttachedCase(Schema):
 
     assessment_case_id = fields.UUID(attribute="id")
     id = fields.UUID(attribute="case.id")
+    case_id = fields.UUID()  # what `id` says, under the name by which it is sent
     title = fields.String(attribute="case.title")
     description = fields.String(attribute="case.description")
     source = fields.String(attribute="case.source")

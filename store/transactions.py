@@ -1,7 +1,8 @@
 """Transactions: the one place that commits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
@@ -9,6 +10,8 @@ from store import events
 from store.database import bell, waits
 from store.database.engine import Change, Writing, engine, taken
 from store.database.waits import WaitRanOut
+
+Done = TypeVar("Done")
 
 
 @contextmanager
@@ -23,6 +26,18 @@ def transaction() -> Iterator[Session]:
             if isinstance(understood, WaitRanOut) and understood.connection_lost:
                 session.invalidate()  # there is nothing left to roll back
             raise understood from fault.__cause__
+
+
+def in_transaction(do: Callable[[Session], Done]) -> Done:
+    """Do something in one transaction that touches the database alone; once more where it ended in a deadlock."""
+    try:
+        with transaction() as session:
+            return do(session)
+    except WaitRanOut as fault:
+        if not fault.is_deadlock:
+            raise
+    with transaction() as session:
+        return do(session)
 
 
 @contextmanager

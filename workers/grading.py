@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy.orm import Session
+
 import schemas.results
 import store
 from gateways import sandbox
@@ -25,12 +27,14 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
     if found is None:
         return
     tests = {case.case_order: _tests(case.content, case.answer) for case in found[1]}
-    with store.transaction() as session:
+
+    def keep(session: Session) -> None:
         again = results.ungraded(session, session_id, for_update=True)
-        if again is None:
-            return
-        results.grade(session, again[0], again[1], tests, schemas.results)
-    log.info("graded", extra={"session_id": str(session_id)})
+        if again is not None:
+            results.grade(session, again[0], again[1], tests, schemas.results)
+            log.info("graded", extra={"session_id": str(session_id)})
+
+    store.in_transaction(keep)
 
 
 def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None) -> list[Any] | None:

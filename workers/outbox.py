@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Protocol
 
 import store
@@ -70,8 +71,7 @@ class Relay:
 
 def fan_out(ring: Callable[[], None]) -> float:
     """Turn a batch of events into deliveries, and ring for whoever sends them; return how long to rest."""
-    with store.transaction() as session:
-        events, made = fanout.fan_out(session, limit=EVENTS)
+    events, made = store.in_transaction(partial(fanout.fan_out, limit=EVENTS))
     measures.FANNED_OUT.inc(events)
     if made:
         ring()
@@ -85,8 +85,7 @@ def hand_over(bells: Bells) -> float:
     except Exception as fault:  # whatever a lost Redis raises: the work stays due in the database
         log.warning("Work cannot be handed over: %s", fault)
         return REDIS_AWAY.total_seconds()
-    with store.transaction() as session:
-        items = outbox.hand_over(session, rooms, lease=HANDED_FOR)
+    items = store.in_transaction(partial(outbox.hand_over, rooms=rooms, lease=HANDED_FOR))
     for place, item in enumerate(items):
         try:
             bells.hand(item)

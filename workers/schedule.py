@@ -40,6 +40,11 @@ class Kind:
     next_due: Callable[[Session], datetime | None]  # the earliest such moment
     run_batch: Callable[[Session], int]  # do what is due, up to a batch; return how much
 
+    def batch(self, session: Session) -> tuple[datetime | None, int | None]:
+        """Do what is due, up to a batch; return when it is due and how much was done (None: it is not due yet)."""
+        due = self.next_due(session)
+        return due, self.run_batch(session) if due and due <= now() else None
+
 
 def expire_invitations(session: Session) -> int:
     """Expire what nobody started in time."""
@@ -122,11 +127,9 @@ def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
     began = now()
     try:
         while not stopping.is_set() and now() - began < LONGEST_TURN:
-            with store.transaction() as session:
-                due = kind.next_due(session)
-                if due is None or due > now():
-                    return due
-                done = kind.run_batch(session)
+            due, done = store.in_transaction(kind.batch)
+            if done is None:
+                return due
             if not done:  # another schedule has it in hand
                 return now() + LONGEST_SLEEP
             measures.DONE.labels(kind.name).inc(done)

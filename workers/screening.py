@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy.orm import Session
+
 import gateways.screening
 import store
 from schemas import applications as schemas
@@ -28,9 +30,12 @@ def screen(_id: UUID, arguments: Mapping[str, Any]) -> None:
             return
         task = screened.task(session, found, arguments["action"], html.plain)
     outcome = gateways.screening.run(task, seconds=SECONDS, patient=True)
-    with store.transaction() as session:
-        found = screened.find(session, id, for_update=True)
-        if found is None or found.screening.status != "pending":
-            return
-        screened.keep(session, found, task, outcome, schemas)
-    log.info("screened", extra={"application_id": str(id)})
+
+    def keep(session: Session) -> None:
+        screened.hold_month(session, found)
+        again = screened.find(session, id, for_update=True)
+        if again is not None and again.screening.status == "pending":
+            screened.keep(session, again, task, outcome, schemas)
+            log.info("screened", extra={"application_id": str(id)})
+
+    store.in_transaction(keep)

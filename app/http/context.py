@@ -30,6 +30,7 @@ class Request:
     caller: Caller | None = None  # who asks; None where no key is needed
     body: bytes = b""
     arguments: dict[str, Any] = field(default_factory=dict)
+    begun: bool = False  # a transaction of it has ended well: what followed may have reached the network
     headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is
 
 

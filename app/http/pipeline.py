@@ -8,8 +8,8 @@ render    JSON, a page or a file
 """
 
 import inspect
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from connexion.operations import AbstractOperation
@@ -32,6 +32,14 @@ OPENS: dict[str, Callable[[], AbstractContextManager[Means]]] = {
     "reading": store.reading,
     "writing": store.writing,
 }
+
+
+@contextmanager
+def _begin(request: Request) -> Iterator[Session]:
+    """Open one of a request's transactions, and note that it ended well."""
+    with store.transaction() as session:
+        yield session
+    request.begun = True
 
 
 class Pipeline:
@@ -80,7 +88,16 @@ class Pipeline:
         request.arguments = self.reader.read(request)
 
     def run(self, request: Request) -> Made | Answer:
-        """Carry the request out; an answer where it is one that was given before."""
+        """Carry the request out, once more where it ended in a deadlock; an answer where it was given before."""
+        try:
+            return self._run(request)
+        except store.WaitRanOut as fault:
+            if request.begun or not fault.is_deadlock:
+                raise
+        self.read(request)  # for fresh arguments, which a handler may have changed
+        return self._run(request)
+
+    def _run(self, request: Request) -> Made | Answer:
         if request.caller and self.feature:
             plans.require(request.caller.plan_name, self.feature)
         if request.caller and once.names_itself(request.arguments):
@@ -121,7 +138,7 @@ class Pipeline:
             "session": means,
             "reading": means,
             "writing": means,
-            "begin": store.transaction,
+            "begin": lambda: _begin(request),
             "finish": finish,
             "caller": caller,
         }

@@ -34,11 +34,11 @@ def parse(
     content: bytes,
     filename: str = "",
     *,
-    today: date | None = None,
+    today: date,
     seconds: float = SECONDS,
     memory_mb: int = MEMORY_MB,
 ) -> Parsed:
-    """Read a CV; never raises for what is in the file. Positions that go on are counted up to `today`.
+    """Read a CV; never raises for what is in the file. Positions that go on are counted up to `today`, the day it came.
 
     Its name is taken and not heeded: the content alone says what a file is.
     """

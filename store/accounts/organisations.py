@@ -110,6 +110,7 @@ def take_invites(session: Change, caller: Caller, count: int) -> tuple[int, int]
     that parallel requests never grant more than there is.
     """
     if not caller.livemode:
+        hold_month(session, caller)
         return count, 0
     taken = _TAKE.first(session, caller, month=month(), count=count, limit=limit(caller))
     if taken:
@@ -118,6 +119,19 @@ def take_invites(session: Change, caller: Caller, count: int) -> tuple[int, int]
     granted = max(0, min(count, limit(caller) - used))
     _use(session, caller, granted)
     return granted, used
+
+
+_HOLD_IN_TEST = Prepared(
+    text("SELECT pg_advisory_xact_lock(hashtextextended('month ' || CAST(:organisation_id AS text), 0))")
+)
+
+
+def hold_month(session: Change, caller: Caller) -> None:
+    """Take the month's place in the order of locks (store.database.locks), which test mode has without a row."""
+    if caller.livemode:
+        _LOCK.first(session, caller, month=month())
+    else:
+        _HOLD_IN_TEST.first(session, caller)
 
 
 def give_back_invites(session: Change, caller: Caller, count: int) -> None:

@@ -15,6 +15,7 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from store.applying.screening import Screening
+from store.assessing.invitations import Invitation
 from store.database.base import Base, Identified, Owned, Updated, visible
 from store.database.ids import new_id
 from store.hiring.jobs import Job
@@ -142,6 +143,19 @@ def _whole(rows: Select[Any]) -> Select[Any]:
     )
 
 
+def hold_invited(session: Session, caller: Caller, token: str) -> None:
+    """Lock the applications that an invitation came of, which come before it in the order of store.database.locks."""
+    invited = select(Invitation.id).where(Invitation.token == token).scalar_subquery()
+    mine = visible(caller, Application).where(Application.invitation_id == invited).order_by(Application.id)
+    session.execute(mine.with_only_columns(Application.id).with_for_update(of=Application))
+
+
+def forget_invitation(session: Session, invitation: Invitation) -> None:
+    """Have no application name an invitation that is about to be removed."""
+    came_of_it = update(Application).where(Application.invitation_id == invitation.id)
+    session.execute(came_of_it.values(invitation_id=None))
+
+
 def live(session: Session, job: Job, email: str) -> Application | None:
     """Find the application that this person has for a job and did not withdraw."""
     rows = _whole(select(Application)).where(
@@ -188,12 +202,7 @@ def create(
     session.flush()
     set_committed_value(made, "job", job)
     set_committed_value(made, "screening", screening)
-    # Not an edit of the job, so its updated_at stays.
-    session.execute(
-        update(Job)
-        .where(Job.id == job.id)
-        .values(application_count=Job.application_count + 1, updated_at=Job.updated_at)
-    )
+    session.execute(update(Job).where(Job.id == job.id).values(application_count=Job.application_count + 1))
     return made
 
 

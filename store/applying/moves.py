@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from typing import Any, Protocol
+from uuid import UUID
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
@@ -15,9 +16,10 @@ from store import events, outbox
 from store.accounts import organisations
 from store.applying import applications
 from store.applying.applications import Application
-from store.assessing import inviting
+from store.assessing import invitations, inviting
 from store.assessing.assessments import Assessment
 from store.database.base import visible
+from store.hiring.jobs import Job
 
 INVITED_FOR = timedelta(days=7)
 
@@ -40,6 +42,14 @@ class Shows(Protocol):
 
 def _move(name: str, application: Application) -> Move | None:
     return rules.move(name, application.status, application.held_from)
+
+
+def hold_month(session: Session, caller: Caller, id: UUID) -> None:
+    """Take the month, where advancing may invite, before the application's row: the order of store.database.locks."""
+    mine = visible(caller, Application).where(Application.id == id)
+    job_id = mine.with_only_columns(Application.job_id).scalar_subquery()
+    if session.scalar(select(Job.assessment_id).where(Job.id == job_id)) is not None:
+        organisations.hold_month(session, caller)
 
 
 def make(
@@ -111,6 +121,8 @@ def _invite(
         "external_id": None,
     }
     invitation, new = inviting.invite(session, caller, assessment, candidate, shows.invitation_event)
+    while not new and not invitations.keep(session, invitation.id):  # cancelled since it was read
+        invitation, new = inviting.invite(session, caller, assessment, candidate, shows.invitation_event)
     application.invitation_id = invitation.id
     if new and mail:
         name = organisations.get(session, caller).name

@@ -15,7 +15,7 @@ from store.accounts import organisations
 from store.applying import applications, attachments, moves
 from store.applying.applications import Application
 from store.applying.moves import Shows
-from store.hiring import requirements
+from store.hiring import fields, requirements
 
 JOB = "screen"
 
@@ -27,17 +27,22 @@ def ask(session: Session, application_id: UUID, action: str = "full") -> None:
 
 def task(session: Session, application: Application, action: str, job_text: Any) -> Task:
     """Take out what screening an application needs; `job_text` makes plain text of the job's HTML."""
-    files = attachments.of(session, application.id)
+    cv = next((file for file in attachments.of(session, application.id) if file.kind == "cv"), None)
+    asked = {one.key for one in fields.all_of(session, application.job) if one.is_active}
     caller = organisations.caller_of(session, application)
     return Task(
         application_id=application.id,
         action=action,
-        cv=next((file.key for file in files if file.kind == "cv"), None),
+        cv=cv.key if cv else None,
+        received=cv.created_at.date() if cv else None,
         profile=application.screening.profile,
         parse_error=application.screening.parse_error,
         answers=[one.as_rules_see_it() for one in applications.answers(session, application)],
         requirements=[
-            one.as_rules_see_it() for one in requirements.all_of(session, application.job) if one.is_active
+            one.as_rules_see_it()
+            for one in requirements.all_of(session, application.job)
+            if one.is_active
+            and (one.field is None or one.field in asked)  # nobody can answer what is not asked
         ],
         job_title=application.job.title,
         job_text=job_text(application.job.description_html),
@@ -60,6 +65,12 @@ def find(session: Session, id: UUID, *, for_update: bool = False) -> Application
     return row
 
 
+def hold_month(session: Session, application: Application) -> None:
+    """Take the month, where what is about to be kept may advance the application, before its row."""
+    if application.job.screen_auto_advance_enabled:
+        moves.hold_month(session, organisations.caller_of(session, application), application.id)
+
+
 def keep(session: Session, application: Application, task: Task, outcome: Outcome, shows: Shows) -> None:
     """Keep what screening found, tell of it, and advance who reaches the job's threshold.
 
@@ -75,7 +86,7 @@ def keep(session: Session, application: Application, task: Task, outcome: Outcom
         brief=found.ai_brief,
         parsed_last=task.steps == ("parse",),
     )
-    found.screened_at = now()
+    found.screened_at = application.updated_at = now()  # what was found is shown with the application
     if outcome.later is not None:
         found.status = "pending"
         ask(session, application.id, outcome.later)

@@ -137,6 +137,12 @@ def read(means: Means, caller: Caller, token: str) -> Any:
     return row
 
 
+def keep(session: Session, id: UUID) -> bool:
+    """Keep an invitation from being cancelled before this transaction ends; say whether it is still there."""
+    found = select(Invitation.id).where(Invitation.id == id).with_for_update(read=True, key_share=True)
+    return session.scalar(found) is not None
+
+
 def remove(session: Session, invitation: Invitation) -> None:
     """Remove an invitation; its link stops working."""
     session.delete(invitation)
@@ -174,9 +180,8 @@ def expire_due(session: Session, limit: int, show: events.Shape) -> int:
 
 
 def _count(session: Session, assessment_id: UUID, change: int) -> None:
-    # Not an edit of the assessment, so its updated_at stays.
     session.execute(
         update(Assessment)
         .where(Assessment.id == assessment_id)
-        .values(invitation_count=Assessment.invitation_count + change, updated_at=Assessment.updated_at)
+        .values(invitation_count=Assessment.invitation_count + change)
     )

@@ -65,9 +65,10 @@ _INSERT = """
         tags text[], extra_time_percent int, expires_at timestamptz
     )
 """
-_COUNT = """  -- not an edit of the assessment, so its updated_at stays
-    UPDATE assessments SET invitation_count = invitation_count + (SELECT count(*) FROM made)
-    WHERE id = :assessment_id
+_COUNT = """
+    UPDATE assessments
+    SET invitation_count = invitation_count + (SELECT count(*) FROM made), updated_at = :moment
+    WHERE id = :assessment_id AND EXISTS (SELECT FROM made)
     RETURNING slug, title, time_limit_minutes
 """
 _MADE = """made.*, counted.slug AS "assessment.slug", counted.title AS "assessment.title",

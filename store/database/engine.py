@@ -48,6 +48,7 @@ OUTAGES = (
     psycopg.InterfaceError,
 )
 
+
 Change = Session | Writing  # what a change is made with
 Means = Change | Reading  # what can be read with
 

@@ -48,6 +48,7 @@ class Waits:
 
 USUAL = Waits()
 _IDLE = "the next statement of a transaction"
+_CIRCLE = "a lock, in a deadlock"
 
 
 class WaitRanOut(sqlalchemy.exc.SQLAlchemyError):
@@ -57,11 +58,12 @@ class WaitRanOut(sqlalchemy.exc.SQLAlchemyError):
         super().__init__(f"The wait for {waited_for} ran out.")
         self.waited_for = waited_for
         self.connection_lost = waited_for == _IDLE
+        self.is_deadlock = waited_for == _CIRCLE  # nothing of the transaction is left
 
 
 _WAITED_FOR: dict[type[psycopg.Error], str] = {
     errors.LockNotAvailable: "a lock",
-    errors.DeadlockDetected: "a lock, in a deadlock",
+    errors.DeadlockDetected: _CIRCLE,
     errors.QueryCanceled: "a statement",
     errors.IdleInTransactionSessionTimeout: _IDLE,
 }

@@ -33,7 +33,7 @@ _FAN_OUT = text("""
         RETURNING id, endpoint_id
     ), counted AS (
         UPDATE webhook_endpoints AS endpoint
-        SET pending_delivery_count = pending_delivery_count + fresh.count
+        SET pending_delivery_count = pending_delivery_count + fresh.count, updated_at = clock_timestamp()
         FROM (SELECT endpoint_id, count(*) AS count FROM made GROUP BY endpoint_id) AS fresh
         WHERE endpoint.id = fresh.endpoint_id
     )

@@ -115,8 +115,7 @@ _RECORDS = Prepared(
     .order_by(WebhookEndpoint.id)
     .with_for_update(key_share=True)
 )
-# Whoever changes several endpoints locks them in one order, before anything else. Their `updated_at` stays, for the
-# customer changed nothing.
+# Whoever changes several endpoints locks them in one order, before anything else.
 _SETTLE = Prepared(
     text("""
     WITH record AS (
@@ -143,7 +142,7 @@ _SETTLE = Prepared(
         SELECT endpoint_id, count(*) AS count FROM settled WHERE status <> 'pending' GROUP BY endpoint_id
     )
     UPDATE webhook_endpoints AS endpoint
-    SET failing_since = record.failing_since, failure_count = record.failure_count,
+    SET updated_at = clock_timestamp(), failing_since = record.failing_since, failure_count = record.failure_count,
         is_active = coalesce(record.is_active, endpoint.is_active),
         disabled_reason = coalesce(record.disabled_reason, endpoint.disabled_reason),
         last_triggered_at = greatest(record.last_triggered_at, endpoint.last_triggered_at),

@@ -93,7 +93,10 @@ def rename(session: Session, job: Job, old: str, new: str) -> None:
 
 
 def remove(session: Session, field: ApplicationField) -> None:
-    """Delete a question and the knockout rules on it."""
+    """Delete a question with the knockout rules and the requirements that read it."""
+    session.execute(
+        delete(Requirement).where(Requirement.job_id == field.job_id, Requirement.field == field.key)
+    )
     session.execute(
         delete(KnockoutRule).where(KnockoutRule.job_id == field.job_id, KnockoutRule.field_key == field.key)
     )

@@ -85,11 +85,6 @@ def get(session: Session, caller: Caller, key: str, *, for_update: bool = False)
     return row
 
 
-def lock(session: Session, job: Job) -> None:
-    """Lock a job's row: nobody applies for it before this transaction ends."""
-    session.execute(select(Job.id).where(Job.id == job.id).with_for_update())
-
-
 find_id = Reader(Job, Job.id).id
 LIST = listing.Listing(
     # Lists show no description, which may be long.

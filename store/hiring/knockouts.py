@@ -54,10 +54,15 @@ LIST = listing.Listing(
 
 
 def replace(session: Session, job: Job, rules: Sequence[Mapping[str, Any]]) -> list[KnockoutRule]:
-    """Make the given rules the full set. The job row must be locked."""
+    """Make the given rules the full set; the same again changes nothing. The job row must be locked."""
+    wanted = [{"sort_order": number, **rule, "value": rule.get("value")} for number, rule in enumerate(rules)]
+    there = [
+        {name: value for name, value in one.as_rules_see_it().items() if name != "id"}
+        for one in all_of(session, job)
+    ]
+    if there == wanted:
+        return all_of(session, job)
     session.execute(delete(KnockoutRule).where(KnockoutRule.job_id == job.id))
-    for number, rule in enumerate(rules):
-        place = {"sort_order": number, **rule, "value": [rule.get("value")]}
-        session.add(KnockoutRule(job_id=job.id, **place))
+    session.add_all(KnockoutRule(job_id=job.id, **rule | {"value": [rule["value"]]}) for rule in wanted)
     session.flush()
     return all_of(session, job)

@@ -65,7 +65,10 @@ LIST = listing.Listing(
 
 
 def replace(session: Session, job: Job, requirements: Sequence[Mapping[str, Any]]) -> list[Requirement]:
-    """Make the given requirements the full set. The job row must be locked."""
+    """Make the given requirements the full set; the same again changes nothing. The job row must be locked."""
+    there = all_of(session, job)
+    if [one.as_rules_see_it() for one in there] == list(requirements):
+        return there
     session.execute(delete(Requirement).where(Requirement.job_id == job.id))
     session.add_all(Requirement(job_id=job.id, **one) for one in requirements)
     session.flush()

@@ -55,7 +55,7 @@ _DELIVERIES = text("""
         RETURNING deliveries.endpoint_id, deliveries.status
     ), counted AS (
         UPDATE webhook_endpoints AS endpoint
-        SET pending_delivery_count = pending_delivery_count - waiting.count
+        SET pending_delivery_count = pending_delivery_count - waiting.count, updated_at = clock_timestamp()
         FROM (SELECT endpoint_id, count(*) AS count FROM gone WHERE status = 'pending' GROUP BY endpoint_id)
              AS waiting
         WHERE endpoint.id = waiting.endpoint_id

@@ -1,11 +1,14 @@
 """The five steps: each once for a request, whichever way it came, and in the contract's order."""
 
+import contextlib
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psycopg
 import pytest
+import sqlalchemy.exc
 from connexion import FlaskApp
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
@@ -137,6 +140,71 @@ def test_a_request_can_be_run_again(app: FlaskApp, http: TestClient, tenant: Ten
     assert answers[0].body == answers[1].body
     assert answers[1].headers == {"Idempotent-Replayed": "true"}
     assert request.arguments == given
+
+
+def deadlock(wrapped: bool) -> Exception:
+    fault = psycopg.errors.DeadlockDetected("deadlock detected")
+    return sqlalchemy.exc.OperationalError("UPDATE", {}, fault) if wrapped else fault
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+@pytest.mark.parametrize("keyed", [{}, {"Idempotency-Key": "again"}])
+def test_what_ended_in_a_deadlock_is_run_once_more(
+    app: FlaskApp, tenant: Tenant, taken: Counter[str], monkeypatch: pytest.MonkeyPatch, wrapped: bool,
+    keyed: dict[str, str],
+) -> None:  # fmt: skip
+    pipeline = front_of(app).pipelines["create_assessment"]
+    handler, ends = pipeline.handler, [deadlock(wrapped)]
+
+    def handled(body: dict[str, Any], **given: Any) -> Any:
+        made = handler(body=body, **given)
+        body.clear()  # a handler may: the second time has arguments of its own
+        if ends:
+            raise ends.pop()
+        return made
+
+    monkeypatch.setattr(pipeline, "handler", handled)
+    answer = tenant.test.post("/assessments/create/", {"title": "Once"}, headers=keyed)
+    assert (answer.status_code, answer.json()["title"]) == (201, "Once")
+    assert (taken["count"], taken["run"]) == (1, 1)
+    assert len(tenant.test.get("/assessments/").json()["results"]) == 1
+    ends += [deadlock(wrapped)] * 2
+    assert (
+        dataclasses.replace(tenant.test, checked=False)
+        .post("/assessments/create/", {"title": "Twice"})
+        .status_code
+        == 503
+    )
+
+
+@pytest.mark.parametrize(("at", "runs", "status"), [(0, 2, 201), (1, 1, 503)])
+def test_what_may_have_reached_the_network_is_not_run_again(
+    app: FlaskApp, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, at: int, runs: int, status: int
+) -> None:
+    job = tenant.test.job(published=True)["slug"]
+    pipeline = front_of(app).pipelines["create_application"]
+    handler, count = pipeline.handler, Counter[str]()
+
+    def failing(name: str, begin: Any) -> Any:
+        @contextlib.contextmanager
+        def opened() -> Iterator[Any]:
+            with begin() as session:
+                yield session
+                count[name] += 1
+                if name == ("begin", "finish")[at] and count[name] == 1:
+                    raise deadlock(wrapped=True)
+
+        return opened
+
+    def handled(begin: Any, finish: Any, **given: Any) -> Any:
+        count["runs"] += 1
+        return handler(begin=failing("begin", begin), finish=failing("finish", finish), **given)
+
+    monkeypatch.setattr(pipeline, "handler", handled)
+    person = {"job_slug": job, "email": "ada@example.com", "full_name": "Ada"}
+    api = dataclasses.replace(tenant.test, checked=False)
+    assert api.post("/applications/create/", person).status_code == status
+    assert count["runs"] == runs
 
 
 # --- What a plan has to have

@@ -15,6 +15,7 @@ import pytest
 from gateways.cv import reading
 from gateways.cv.reading import TOO_LONG
 from tests.cvs import latin
+from tests.cvs.expected import TODAY
 from tests.cvs.makers import Page, paragraphs, word
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,8 +23,9 @@ MAX_MIB = 300
 
 PARSE = """
 import json, resource, sys
+from tests.cvs.expected import TODAY
 from gateways.cv import reading
-parsed = reading.parse(sys.stdin.buffer.read(), sys.argv[1])
+parsed = reading.parse(sys.stdin.buffer.read(), sys.argv[1], today=TODAY)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 print(json.dumps([parsed.kind, parsed.error, (parsed.profile or {}).get("name"), peak]))
 """
@@ -285,18 +287,18 @@ def test_scripts_in_a_pdf_are_not_run():
 
 
 def test_files_of_the_machine_stay_out_of_a_cv():
-    parsed = reading.parse(outside_docx())
+    parsed = reading.parse(outside_docx(), today=TODAY)
     assert "root:" not in parsed.text
 
 
 def test_a_file_that_takes_too_long_is_given_up():
-    assert reading.parse(latin.english_pdf().content, seconds=0.01).error == TOO_LONG
+    assert reading.parse(latin.english_pdf().content, seconds=0.01, today=TODAY).error == TOO_LONG
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("make", [latin.english_pdf, latin.german_docx], ids=["pdf", "docx"])
 def test_a_damaged_file_is_read_or_refused(make, seed):
-    parsed = reading.parse(fuzzed(make().content, seed))
+    parsed = reading.parse(fuzzed(make().content, seed), today=TODAY)
     assert (parsed.profile is None) is (parsed.error is not None)
 
 
@@ -321,6 +323,6 @@ def test_a_damaged_file_is_read_or_refused(make, seed):
     ids=range(14),
 )
 def test_a_text_that_goes_on_for_ever_is_read_in_time(text):
-    parsed = reading.parse(text.encode())
+    parsed = reading.parse(text.encode(), today=TODAY)
     assert parsed.error is None
     assert len(parsed.text) <= 100_000

@@ -11,6 +11,7 @@ from gateways.cv import reading, walled
 from gateways.cv.orders import orders as ordered
 from gateways.cv.reading import BROKEN, TOO_BIG, TOO_LONG
 from tests.cvs import latin
+from tests.cvs.expected import TODAY
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,7 +20,7 @@ needs_walls = pytest.mark.skipif(bool(walled.why_not()), reason=f"no walls here:
 
 def taken_over(code, content=b"", **orders):
     """Run code in the reader's place; return what it wrote, as JSON if it is any."""
-    answer = walled._run(code, ordered("pdf", **orders), content, 5)
+    answer = walled._run(code, ordered("pdf", **{"today": TODAY} | orders), content, 5)
     return json.loads(answer["stdout"]) if answer["stdout"] else answer
 
 
@@ -87,7 +88,7 @@ print(json.dumps([seen, sorted(os.listdir({str(ROOT)!r})), sorted(os.environ)]))
 ])  # fmt: skip
 def test_whatever_it_does_has_a_reason(monkeypatch, code, error):
     monkeypatch.setattr(reading, "START", code)
-    parsed = reading.parse(b"%PDF-1.7", seconds=3.0)
+    parsed = reading.parse(b"%PDF-1.7", seconds=3.0, today=TODAY)
     assert (parsed.profile, parsed.error) == (None, error)
 
 
@@ -98,7 +99,7 @@ def test_a_file_that_brings_the_walls_down_is_not_read_without_them(monkeypatch)
         return {"fault": "the program was lost before it ended"}
 
     monkeypatch.setattr(walled, "supervise", fall)
-    parsed = reading.parse(latin.english_pdf().content)
+    parsed = reading.parse(latin.english_pdf().content, today=TODAY)
     assert (parsed.profile, parsed.error) == (None, BROKEN)
     assert walled.why_not() == ""
 
@@ -106,7 +107,7 @@ def test_a_file_that_brings_the_walls_down_is_not_read_without_them(monkeypatch)
 @pytest.mark.parametrize("make", [latin.english_pdf, latin.german_docx, latin.french_txt])
 def test_without_walls_the_same_is_read(monkeypatch, make):
     content = make().content
-    behind = reading.parse(content)
+    behind = reading.parse(content, today=TODAY)
     monkeypatch.setattr(walled, "why_not", lambda: "this machine offers no sandbox")
-    assert reading.parse(content) == behind
+    assert reading.parse(content, today=TODAY) == behind
     assert behind.profile["emails"]

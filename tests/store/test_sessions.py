@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 import schemas.sessions
 import store
 from rules.errors import Invalid, NotFound
-from store.assessing import sessions
+from store.assessing import sessions, violations
 from store.assessing.assessments import Assessment, AssessmentCase
 from store.assessing.cases import Case
 from store.assessing.sessions import CandidateSession
@@ -266,6 +266,6 @@ def test_violations_are_counted_and_enough_of_them_ask_for_a_review():
         assert invited.session().integrity_review_status is None
         with store.transaction() as session:
             sitting = sessions.hold(session, invited.token, show)
-            sessions.report(session, sitting, violation_type, 1)
+            violations.report(session, sitting, violation_type, 1, lambda _: {})
     assert invited.session().violation_counts == {"fullscreen": 1, "focus_loss": 1}
     assert invited.session().integrity_review_status == "needs_review"

@@ -15,6 +15,7 @@ import store
 from gateways import briefs
 from rules.clock import now
 from store.applying.applications import Application
+from store.applying.attachments import Attachment
 from store.outbox import OutboxItem
 from tests.api import Api, Tenant, address
 from tests.receiver import Answer, Receiver, running
@@ -75,6 +76,38 @@ def result(api: Api, id: str) -> dict[str, Any]:
 
 def told(api: Api, type: str) -> list[dict[str, Any]]:
     return [one["data"] for one in api.get("/events/", params={"type": type}).json()["results"]]
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, None])
+def test_what_only_a_question_could_meet_does_not_count_once_it_is_not_asked(
+    tenant: Tenant, change: dict[str, Any] | None
+) -> None:
+    job = str(tenant.test.job(published=True)["slug"])
+    content = {"label": "Years", "key": "years", "field_type": "number"}
+    field = tenant.test.post(f"/jobs/{job}/fields/", content).json()
+    years = {"kind": "years", "key": "cobol", "label": "COBOL", "min_years": 3, "field": "years"}
+    tenant.test.put(f"/jobs/{job}/requirements/replace/", {"requirements": [PYTHON, years]})
+    at = f"/jobs/{job}/fields/{field['id']}/"
+    assert (tenant.test.patch(at, change) if change else tenant.test.delete(at)).is_success
+    id = apply(tenant.test, job)
+    screen(id)
+    found = result(tenant.test, id)
+    assert (found["l3_score"], [one["key"] for one in found["evidence"]]) == ("100.00", ["python"])
+
+
+@pytest.mark.parametrize("action", ["full", "rerun_parse"])
+def test_the_present_of_a_cv_is_the_day_it_was_received(tenant: Tenant, action: str) -> None:
+    years = {"kind": "years", "key": "work", "label": "Years", "min_years": 10}
+    cv = CV.replace(b"2015 - 2023", b"%d - present" % (now().year - 5))
+    id = apply(tenant.test, arrange(tenant.test, years), cv)
+    with store.transaction() as session:  # as if this were read two years later
+        came = update(Attachment).where(Attachment.application_id == UUID(id))
+        session.execute(came.values(created_at=Attachment.created_at - timedelta(days=731)))
+    screen(id)
+    first = result(tenant.test, id)
+    assert first["profile"]["positions"][0]["end"][:4] == str(now().year - 2)
+    again = tenant.test.post(f"/applications/{id}/screening/rerun/", {"action": action}).json()
+    assert {**again["profile"], "text": ""} == {**first["profile"], "text": ""}
 
 
 def test_an_application_is_read_and_scored_with_evidence(tenant: Tenant) -> None:

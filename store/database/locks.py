@@ -1,0 +1,17 @@
+"""The order in which a transaction takes locks, so that no two wait for each other in a circle.
+
+`tests/operations/test_locks.py` reads from the statements of every operation and of the workers that it is kept. Rows
+that are skipped when they are locked (SKIP LOCKED) are not waited for, and may be taken at any time.
+"""
+
+ORDER = (
+    "invite_usage",  # the month; in test mode, which has none, an advisory lock of the organisation
+    "jobs",
+    "candidates",
+    "applications",
+    "invitations",
+    "sessions",
+    "assessments",
+    "webhook_endpoints",
+    "event_sequences",  # the counter, at the commit
+)

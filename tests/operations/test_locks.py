@@ -1,0 +1,169 @@
+"""Locks are taken in one order, in each statement of every operation and of the workers."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+
+import store
+from store.database.locks import ORDER
+from tests.api import Api, Tenant
+from tests.documents import Documented
+from tests.operations.rows import Row, ask
+from tests.operations.table.every import each
+from workers import schedule
+
+WRITES = re.compile(
+    r"(?<!FOR )(?<!KEY )(?<!DO )\bUPDATE\s+(?:ONLY\s+)?(\w+)|\bDELETE\s+FROM\s+(\w+)|\bINSERT\s+INTO\s+(\w+)"
+    r"|\b(pg_advisory_xact_lock)\b|\bFOR\s+((?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF [\w, ]+)?(?: SKIP LOCKED)?)",
+)
+FROM = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
+
+
+def locked(statement: str) -> Iterator[tuple[str, bool]]:
+    """Name the tables whose rows a statement locks, in its order, and whether it waits for them."""
+    text = " ".join(statement.split())
+    for found in WRITES.finditer(text):
+        *named, advisory, clause = found.groups()
+        if table := next(filter(None, named), None):
+            yield table, True
+        elif advisory:
+            yield "invite_usage", True
+        else:
+            chosen = clause.partition(" OF ")[2].removesuffix(" SKIP LOCKED").split(", ")
+            before = text[: found.start()]
+            for one in (
+                filter(None, chosen) if chosen[0] else FROM.findall(before[before.rfind("SELECT") :])[:1]
+            ):
+                yield one, not clause.endswith("SKIP LOCKED")
+
+
+def out_of_order(statements: list[str]) -> list[str]:
+    """Tell of each lock of a transaction that comes after one which is later in the list."""
+    held: list[str] = []
+    wrong = []
+    for statement in statements:
+        for table, waits in locked(statement):
+            if table in ORDER and table not in held:
+                later = [one for one in held if ORDER.index(one) > ORDER.index(table)]
+                if later and waits:
+                    wrong.append(f"{table} after {later}: {statement}")
+                held.append(table)
+    return wrong
+
+
+@pytest.fixture
+def transactions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The statements of each transaction from now on, as psycopg is given them."""
+    every: list[list[str]] = []
+    running: dict[int, list[str]] = defaultdict(list)
+    execute, end = (
+        psycopg.Cursor.execute,
+        {name: getattr(psycopg.Connection, name) for name in ("commit", "rollback")},
+    )
+
+    def executed(cursor: Any, query: Any, *given: Any, **options: Any) -> Any:
+        running[id(cursor.connection)].append(str(query))
+        return execute(cursor, query, *given, **options)
+
+    def ended(name: str) -> Any:
+        def done(connection: Any) -> None:
+            every.append(running.pop(id(connection), []))
+            end[name](connection)
+
+        return done
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", executed)
+    for name in end:
+        monkeypatch.setattr(psycopg.Connection, name, ended(name))
+    return every
+
+
+@each()
+def test_every_operation_keeps_the_order_of_locks(
+    operation: Documented, row: Row, tenant: Tenant, transactions: list[list[str]]
+) -> None:
+    for api in (tenant.live, tenant.test):
+        for one in (row, *row.also):
+            ask(api, operation, one, one.state(api))
+    assert [wrong for one in transactions for wrong in out_of_order(one)] == []
+
+
+def test_the_locks_of_a_request_are_seen(tenant: Tenant, transactions: list[list[str]]) -> None:
+    slug = tenant.live.assessment()["slug"]
+    transactions.clear()
+    tenant.live.invitation(slug)
+    found = [[table for one in statements for table, _ in locked(one)] for statements in transactions]
+    assert ["invite_usage", "invitations", "assessments", "event_sequences"] in [
+        [table for table in tables if table in ORDER] for tables in found
+    ]
+
+
+@pytest.mark.parametrize("kind", schedule.KINDS, ids=lambda kind: kind.name)
+def test_the_schedule_keeps_the_order_of_locks(
+    kind: schedule.Kind, tenant: Tenant, transactions: list[list[str]]
+) -> None:
+    with store.transaction() as session:
+        kind.run_batch(session)
+    assert [wrong for one in transactions for wrong in out_of_order(one)] == []
+
+
+@pytest.mark.parametrize(
+    ("statements", "wrong"),
+    [
+        (["UPDATE applications SET x = 1", "SELECT id FROM invitations FOR UPDATE"], 0),
+        (["SELECT id FROM invitations FOR UPDATE", "UPDATE applications SET x = 1"], 1),
+        (["SELECT a FROM jobs JOIN applications ON b FOR UPDATE OF applications", "UPDATE jobs SET a = 1"], 1),
+        (["WITH a AS (INSERT INTO assessments VALUES (1)), b AS (DELETE FROM sessions) SELECT 1"], 1),
+        (["SELECT id FROM applications FOR UPDATE", "SELECT pg_advisory_xact_lock(1)"], 1),
+        (["SELECT id FROM sessions FOR UPDATE", "SELECT id FROM jobs FOR UPDATE SKIP LOCKED"], 0),
+        (["UPDATE jobs SET a = 1", "UPDATE assessments SET a = 1", "UPDATE jobs SET a = 2"], 0),
+    ],
+)  # fmt: skip
+def test_a_lock_out_of_order_is_seen(statements: list[str], wrong: int) -> None:
+    assert len(out_of_order(statements)) == wrong
+
+
+# --- What waited in a circle before there was an order
+
+
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_advancing_beside_a_cancellation_fails_neither(
+    tenant: Tenant, mode: str, transactions: list[list[str]]
+) -> None:
+    api: Api = getattr(tenant, mode)
+    assessment = api.assessment()
+    job = api.job(published=True, assessment_id=assessment["id"])["slug"]
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(15):
+            made = api.application(job)
+            token = api.invitation(assessment["slug"], made["email"])["invite_token"]
+            advanced = pool.submit(api.post, f"/applications/{made['id']}/advance/")
+            cancelled = pool.submit(api.delete, f"/invites/{token}/")
+            assert (advanced.result().status_code, cancelled.result().status_code) == (200, 204)
+            found = api.get(f"/applications/{made['id']}/").json()
+            left = api.get("/invites/", params={"email": made["email"]}).json()["results"]
+            assert (found["invitation_id"] is None) == (left == [])
+    assert [wrong for one in transactions for wrong in out_of_order(one)] == []
+
+
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_bulk_invitations_that_cross_fail_neither(tenant: Tenant, mode: str) -> None:
+    api: Api = getattr(tenant, mode)
+    slug = api.assessment()["slug"]
+
+    def invite(turn: int, name: str, order: int) -> int:
+        rows = [
+            {"email": f"{place:03}-{name}-{turn}@example.com", "external_id": f"{turn}-{place * order % 101}"}
+            for place in range(1, 101)
+        ]
+        return int(api.post(f"/assessments/{slug}/invites/bulk/", {"candidates": rows}).status_code)
+
+    with ThreadPoolExecutor(2) as pool:
+        for turn in range(2):
+            asked = [pool.submit(invite, turn, "a", 1), pool.submit(invite, turn, "b", 100)]
+            assert [one.result() for one in asked] == [201, 201]
