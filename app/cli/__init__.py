@@ -15,7 +15,7 @@ COMMANDS = {
     "work": "Do what happens after a request: deliveries, mail, grading.",
     "schedule": "Do what falls due: expiries, sessions whose time is up.",
     "migrate": "Bring the database to the newest schema.",
-    "orgs": "Make organisations.",
+    "orgs": "Make and list organisations.",
     "keys": "Make, list and revoke API keys.",
     "members": "Manage the people of an organisation.",
     "secrets": "Manage what is encrypted at rest.",

@@ -48,7 +48,18 @@ EXTRA = {
     "value_number": st.none() | st.decimals(allow_nan=False, allow_infinity=False),
     "score": st.none() | st.decimals(0, 1_000_000, places=6),
     "value": st.lists(st.integers(), min_size=1),
-    "content": st.fixed_dictionaries({"title": st.text()}),
+    "content": st.fixed_dictionaries(
+        {
+            "title": st.text(),
+            "case_type": st.text(),
+            "language": st.none() | st.text(),
+            "rubric": st.text(),
+            "test_cases": st.just([]),
+        }
+    ),
+    "answer": st.lists(st.text(), max_size=1),
+    "saved_at": st.datetimes(timezones=st.just(UTC)),
+    "tests": st.just([]),
     "status": st.none() | st.text(),
     "response_body": st.none() | st.text(),
     "last_error": st.none() | st.text(),
