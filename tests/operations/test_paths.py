@@ -1,10 +1,16 @@
 """Every path: its methods, the headers of its pages, and the way from page to page of its lists."""
 
 import dataclasses
+from collections.abc import Iterator
 
+import pytest
+from starlette.testclient import TestClient
+
+from app.http.application import create_app
+from app.instance.settings import Settings
 from tests.api import Tenant
 from tests.documents import Documented
-from tests.operations.rows import Row, ask
+from tests.operations.rows import PLACE, Row, ask
 from tests.operations.table.every import DOCUMENTED, each
 
 PROTECTING = ("Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "X-Frame-Options")
@@ -56,3 +62,33 @@ def test_a_list_is_walked_from_page_to_page_and_back(operation: Documented, row:
         page["previous"], headers={"Authorization": f"Bearer {tenant.live.key}"}
     ).json()
     assert back["results"] == [whole[-2]]
+
+
+def has_a_bound(operation: Documented) -> bool:
+    pages = operation.definition["tags"] == ["pages"]
+    return pages and "400" in operation.definition["responses"] and "{" in operation.path
+
+
+@each(has_a_bound)
+def test_a_page_whose_address_cannot_be_is_refused(operation: Documented, row: Row, tenant: Tenant) -> None:
+    ids = dict.fromkeys(PLACE.findall(operation.path), "a" * 5000)
+    assert ask(tenant.live, operation, row, ids).status_code == 400
+
+
+@pytest.fixture(scope="module")
+def hurried(settings: Settings) -> Iterator[TestClient]:
+    """A service that gives a request no time at all."""
+    app = create_app(dataclasses.replace(settings, request_seconds=0.0))
+    with TestClient(app, base_url=settings.base_url, raise_server_exceptions=False) as http:
+        yield http
+
+
+@each(lambda operation: "503" in operation.definition["responses"] and operation.id != "get_readiness")
+def test_what_is_not_begun_in_time_is_told_so(
+    operation: Documented, row: Row, tenant: Tenant, hurried: TestClient
+) -> None:
+    ids = row.state(tenant.live)
+    late = ask(dataclasses.replace(tenant.live, http=hurried, checked=False), operation, row, ids)
+    assert late.status_code == 503
+    assert int(late.headers["Retry-After"]) > 0
+    assert ask(tenant.live, operation, row, ids).status_code == row.status
