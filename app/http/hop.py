@@ -42,10 +42,14 @@ class Hop:
         party: Hashable = None,
         within: float | None = None,
     ) -> asyncio.Future[Any]:
-        """Have a function run by a thread, in a copy of this context; Unavailable when too much waits already.
+        """Have a function run by a thread, in a copy of this context.
+
+        Raises Unavailable when too much waits already, and where no time is left to begin.
 
         After `within` seconds the future has Late, whether the function was begun or not.
         """
+        if within is not None and within <= 0:
+            raise Unavailable
         if not self.started:
             self.started = True
             for number in range(self.threads):

@@ -78,7 +78,7 @@ def test_a_page_whose_address_cannot_be_is_refused(operation: Documented, row: R
 @pytest.fixture(scope="module")
 def hurried(settings: Settings) -> Iterator[TestClient]:
     """A service that gives a request no time at all."""
-    app = create_app(dataclasses.replace(settings, request_seconds=0.0))
+    app = create_app(dataclasses.replace(settings, request_seconds=-1.0))
     with TestClient(app, base_url=settings.base_url, raise_server_exceptions=False) as http:
         yield http
 
