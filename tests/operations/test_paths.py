@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from app.http.application import create_app
 from app.instance.settings import Settings
+from tests import seen
 from tests.api import Tenant
 from tests.documents import Documented
 from tests.operations.rows import PLACE, Row, ask
@@ -80,6 +81,7 @@ def hurried(settings: Settings) -> Iterator[TestClient]:
     """A service that gives a request no time at all."""
     app = create_app(dataclasses.replace(settings, request_seconds=-1.0))
     with TestClient(app, base_url=settings.base_url, raise_server_exceptions=False) as http:
+        http.event_hooks["response"] = [seen.answer]
         yield http
 
 
