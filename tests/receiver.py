@@ -44,6 +44,10 @@ class Answer:
 
 Respond = Callable[[Received], Answer]
 
+# The first attempt after a failure comes by itself after five seconds, which on a busy machine is amid a
+# test that lets time pass by hand. Who wants that attempt answers with an `Answer` of their own.
+NOT_BY_ITSELF = {"Retry-After": "3600"}
+
 
 class Receiver:
     """Records what arrives, and answers as it is told: 200 unless said otherwise."""
@@ -55,9 +59,12 @@ class Receiver:
         self._changed = threading.Condition()
 
     def answer(self, how: int | Answer | Respond) -> None:
-        """Answer so from now on: a status, an answer, or a function of the request (which may wait)."""
+        """Answer so from now on: a status, an answer, or a function of the request (which may wait).
+
+        A status that is a failure asks to be left alone for an hour.
+        """
         if isinstance(how, int):
-            how = Answer(how)
+            how = Answer(how, {} if how < 400 else NOT_BY_ITSELF)
         self._respond = how if callable(how) else lambda received: how
 
     def wait_for(
