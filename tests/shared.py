@@ -8,22 +8,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.instance.settings import ROOT, Settings
+from app.instance.settings import ROOT, Settings, environment
 
 HIRING = [sys.executable, "-P", "-m", "app.cli"]
 
 
 def environ(settings: Settings) -> dict[str, str]:
     """The whole environment of a deployment, which needs no data folder."""
-    return os.environ | {
-        "PYTHONPATH": str(ROOT),
-        "DATABASE_URL": settings.database_url,
-        "REDIS_URL": settings.redis_url,
-        "BASE_URL": settings.base_url,
-        "SECRET_KEY": settings.secret_key,
-        "MAIL_DIR": str(settings.mail_dir),
-        "WEBHOOK_ALLOW_PRIVATE": "1",
-    }
+    return os.environ | environment(settings) | {"PYTHONPATH": str(ROOT), "WEBHOOK_ALLOW_PRIVATE": "1"}
 
 
 def free_port() -> int:

@@ -235,9 +235,9 @@ def _target(data: Path) -> Iterator[tuple[str, str]]:
 
 
 def _running(data: Path) -> tuple[str, str] | None:
-    if not data.exists():
+    where = places.find(data)
+    if where is None:
         return None
-    where = places.settle(data)
     base_url = embedded.published(where).get("base_url")
     kept = demo_keys.kept(where)
     if not base_url or not kept:

@@ -41,7 +41,7 @@ def source(data: Path, url: str | None, key: str | None) -> Source:
                 "Only a test-mode key (ct_test_…) may listen: live events belong to your endpoints."
             )
         return Source(url.rstrip("/"), key)
-    where = places.settle(data) if data.exists() else None
+    where = places.find(data)
     base_url = embedded.published(where).get("base_url") if where else None
     kept = demo_keys.kept(where) if where else None
     if not base_url or not kept:

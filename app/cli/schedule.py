@@ -7,7 +7,7 @@ import click
 
 from app.cli import options
 from app.instance import places, processes
-from app.instance.opening import instance
+from app.instance.opening import instance, need_schema
 
 
 @click.command("schedule")
@@ -16,4 +16,5 @@ from app.instance.opening import instance
 def command(metrics_port: int | None, data: Path) -> None:
     """Do what falls due: expiries, sessions whose time is up."""
     with instance(data) as settings:
+        need_schema(settings)
         processes.schedule(replace(settings, metrics_port=metrics_port), folder=places.run_folder(data))

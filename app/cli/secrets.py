@@ -7,7 +7,7 @@ import click
 import store
 from app.cli import options
 from app.instance import wiring
-from app.instance.opening import instance
+from app.instance.opening import instance, need_schema
 from app.instance.trouble import Trouble
 from store.operating import reencryption
 
@@ -25,6 +25,7 @@ def command() -> None:
 def reencrypt(data: Path, *, as_json: bool) -> None:
     """Encrypt again with the first key of SECRET_KEY what an older one encrypted."""
     with instance(data) as settings:
+        need_schema(settings)
         wiring.configure(settings, pool_size=1)
         facts = {"encrypted": 0, "unreadable": 0}
         for model in reencryption.ENCRYPTED:

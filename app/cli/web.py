@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from app.cli import options
-from app.instance import places
-from app.instance.listening import listen
+from app.instance import listening, places
 
 
 @click.command("web")
@@ -26,9 +25,10 @@ def command(
     # What is loaded stays: to look for garbage in it takes a third of the start. The application ends this.
     gc.disable()
     from app.http import server
-    from app.instance.opening import instance
+    from app.instance.opening import instance, need_schema
 
-    listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
-    with instance(data) as settings:
+    listener = listening.listen(host, port) if fd is None else socket.socket(fileno=fd)
+    with instance(data, base_url=listening.url(listener)) as settings:
+        need_schema(settings)
         given = replace(settings, metrics_port=metrics_port)
         server.serve(given, listener, processes=processes, folder=places.run_folder(data))

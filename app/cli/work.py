@@ -7,7 +7,7 @@ import click
 
 from app.cli import options
 from app.instance import places, processes
-from app.instance.opening import instance
+from app.instance.opening import instance, need_schema
 
 
 @click.command("work")
@@ -20,5 +20,6 @@ from app.instance.opening import instance
 def command(queues: tuple[str, ...], metrics_port: int | None, data: Path) -> None:
     """Do what happens after a request: deliveries, mail, grading."""
     with instance(data) as settings:
+        need_schema(settings)
         folder = places.run_folder(data)
         processes.work(replace(settings, metrics_port=metrics_port), kinds=queues, folder=folder)

@@ -22,3 +22,15 @@ def listen(host: str, port: int) -> socket.socket:
             " or --port 0 for a free one."
         ) from error
     return taken
+
+
+def reachable(listener: socket.socket) -> tuple[str, int]:
+    """Return host and port under which this machine reaches a listening socket."""
+    host, port = listener.getsockname()[:2]
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104
+
+
+def url(listener: socket.socket) -> str:
+    """Return the same as an address for links."""
+    host, port = reachable(listener)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -101,12 +101,38 @@ def leave_sockets(where: Places) -> None:
         note.unlink()
 
 
-def secret_key(places: Places) -> str:
+def find(data: Path) -> Places | None:
+    """Find the folders of an instance that has been made; None where there is none, and nothing is made."""
+    return settle(data) if all((data / name).is_dir() for name in ("logs", "mail", "files")) else None
+
+
+def make_secret_key(places: Places) -> str:
     """Return the instance's secret key, made on first use."""
     path = places.data / "secret_key"
     if not path.exists():
         write_private(path, tokens.new_token(), replace=False)
-    return path.read_text().strip()
+    return secret_key(places)
+
+
+def secret_key(places: Places) -> str:
+    """Return the instance's secret key, or say who has it."""
+    try:
+        return (places.data / "secret_key").read_text().strip()
+    except FileNotFoundError:
+        raise Trouble(f"{places.data} was made with a SECRET_KEY of its own: set that again.") from None
+
+
+def keep_base_url(places: Places, base_url: str) -> None:
+    """Remember where the instance is reached, for what runs without its web process."""
+    write_private(places.run / "base_url", base_url)
+
+
+def base_url(places: Places) -> str:
+    """Return where the instance was reached last."""
+    try:
+        return (places.run / "base_url").read_text()
+    except FileNotFoundError:
+        return "http://127.0.0.1:8080"
 
 
 def write_private(path: Path, text: str, *, replace: bool = True) -> None:
@@ -218,4 +244,5 @@ def _plain(path: Path) -> bool:
 
 def run_folder(data: Path) -> Path | None:
     """Return where an instance's processes leave what others want to know; nothing where there is no folder."""
-    return settle(data).run if data.exists() else None
+    found = find(data)
+    return found.run if found else None

@@ -45,6 +45,11 @@ def url(where: Places, *, role: str = "hiring", database: str = "hiring") -> str
     return f"postgresql://{role}@/{database}?host={places.sockets(where)}&port={PORT}"
 
 
+def is_made(where: Places) -> bool:
+    """Say whether there is an embedded database."""
+    return (where.state / "postgres" / "PG_VERSION").exists()
+
+
 def recipe(where: Places, *, durable: bool = True) -> Recipe:
     """Say how to start PostgreSQL on the instance's data, which is made on first use."""
     data = where.state / "postgres"

@@ -15,10 +15,19 @@ from types import FrameType
 
 import click
 
-from app.instance import announce, children, demo_keys, embedded, opening, places, prepared, settings
+from app.instance import (
+    announce,
+    children,
+    demo_keys,
+    embedded,
+    listening,
+    opening,
+    places,
+    prepared,
+    settings,
+)
 from app.instance.children import Recipe
 from app.instance.embedded import Servers
-from app.instance.listening import listen
 from app.instance.places import Places
 from app.instance.trouble import Trouble
 
@@ -46,8 +55,10 @@ def run(data: Path, *, host: str, port: int, as_json: bool, metrics: bool = Fals
     """Run an instance until Ctrl-C or SIGTERM."""
     os.environ.setdefault("WEBHOOK_ALLOW_PRIVATE", "1")
     where = places.settle(data)
+    if not os.environ.get("SECRET_KEY"):
+        places.make_secret_key(where)
     try:
-        with _stoppable(), listen(host, port) as listener:
+        with _stoppable(), listening.listen(host, port) as listener:
             _say(f"Starting in {where.data} …")
             if where.state != where.data:
                 _say(f"Its servers cannot run below a private folder: they keep theirs in {where.state}")
@@ -58,8 +69,9 @@ def run(data: Path, *, host: str, port: int, as_json: bool, metrics: bool = Fals
 
 
 def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: bool, metrics: bool) -> None:
-    base_url = os.environ.get("BASE_URL") or _base_url(listener)
+    base_url = os.environ.get("BASE_URL") or listening.url(listener)
     servers.publish(base_url=base_url)
+    places.keep_base_url(where, base_url)
     made = opening.assemble(where, embedded.published(where))
     servers.publish(base_url=base_url, postgres=made.database_url, redis=made.redis_url)
     demo = _demo(where, made.database_url)
@@ -135,7 +147,7 @@ def _servers(where: Places) -> Iterator[Servers]:
 def _await_web(listener: socket.socket, web: Watched) -> None:
     """Return once the web process answers: our own request waits in its queue until it does."""
     with socket.socket(listener.family) as probe:
-        probe.connect(_reachable(listener))
+        probe.connect(listening.reachable(listener))
         probe.sendall(b"HEAD / HTTP/1.0\r\nHost: localhost\r\n\r\n")
         while not select.select([probe], [], [], 0.1)[0]:
             if web.process.poll() is not None:
@@ -212,13 +224,3 @@ def _stoppable() -> Iterator[None]:
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)
-
-
-def _reachable(listener: socket.socket) -> tuple[str, int]:
-    host, port = listener.getsockname()[:2]
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104
-
-
-def _base_url(listener: socket.socket) -> str:
-    host, port = _reachable(listener)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -25,11 +25,12 @@ def newest() -> str:
 
 def checks() -> dict[str, str]:
     """Say of each thing that a process needs whether it is as it has to be: `ok`, or what is wrong in words."""
-    database, migrations = _database()
-    return {"database": database, "migrations": migrations, "redis": _redis()}
+    there, migrations = database()
+    return {"database": there, "migrations": migrations, "redis": _redis()}
 
 
-def _database() -> tuple[str, str]:
+def database() -> tuple[str, str]:
+    """Say of the database and of its schema whether they are as they have to be, as `checks` does."""
     try:
         with engine().connect() as connection:
             there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))

@@ -17,7 +17,15 @@ from typing import Any
 from app.instance.places import POINTER
 from app.instance.settings import ROOT
 
-OURS = ("DATABASE_URL", "REDIS_URL", "BASE_URL", "MAIL_DIR", "SECRET_KEY", "WEBHOOK_ALLOW_PRIVATE")
+OURS = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "BASE_URL",
+    "MAIL_DIR",
+    "FILES_DIR",
+    "SECRET_KEY",
+    "WEBHOOK_ALLOW_PRIVATE",
+)
 ENVIRON = {name: value for name, value in os.environ.items() if name not in OURS} | {"PYTHONPATH": str(ROOT)}
 COMMAND = [sys.executable, "-P", "-m", "app.cli"]
 

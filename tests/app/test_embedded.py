@@ -156,7 +156,7 @@ def test_only_one_process_owns_a_folder(folder: Path) -> None:
 
 def test_secrets_and_sockets_are_their_owners_alone(folder: Path) -> None:
     where = places.settle(folder / "data")
-    places.secret_key(where)
+    places.make_secret_key(where)
     with embedded.own(where, BOTH, kind="command"):
         private = [places.sockets(where), where.state / "postgres", where.run, where.mail]
         assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o700}
@@ -166,7 +166,7 @@ def test_secrets_and_sockets_are_their_owners_alone(folder: Path) -> None:
 
 def test_the_secret_key_stays(folder: Path) -> None:
     where = places.settle(folder / "data")
-    assert places.secret_key(where) == places.secret_key(where)
+    assert places.make_secret_key(where) == places.make_secret_key(where) == places.secret_key(where)
     assert len(places.secret_key(where)) >= 32
 
 

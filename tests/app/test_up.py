@@ -59,7 +59,7 @@ def stopped() -> Iterator[Stopped]:
 
 @dataclass
 class Running:
-    """A folder that runs, and what was made in it before it did."""
+    """A folder that runs, and what was made in it while it did not."""
 
     data: Path
     up: Up
@@ -72,6 +72,8 @@ def running() -> Iterator[Running]:
     """One instance for what leaves it as it is, or whole again."""
     with walkable() as folder:
         where = ("--data", str(folder / "data"))
+        with up(folder / "data"):
+            pass
         made = facts("orgs", "create", "Acme & Söhne", "--plan", "enterprise", *where)
         key = facts("keys", "create", "--org", made["slug"], "--mode", "live", *where)
         with up(folder / "data") as instance:
