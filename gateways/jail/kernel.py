@@ -1,5 +1,6 @@
 """The system calls that Python has no name for, through the C library."""
 
+import contextlib
 import ctypes
 import os
 import struct
@@ -47,6 +48,12 @@ def make_readonly(target: str) -> None:
 def die_with_parent() -> None:
     """Be killed when the parent ends, however it ends."""
     _check("prctl", _libc.prctl(_SET_PDEATHSIG, 9, 0, 0, 0))
+
+
+def give_way(niceness: int) -> None:
+    """Let other sessions go first, where the kernel shares time between sessions before it does between processes."""
+    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w", encoding="ascii") as file:
+        file.write(str(niceness))
 
 
 def forbid_privileges() -> None:

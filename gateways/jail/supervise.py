@@ -35,6 +35,7 @@ class WallError(Exception):
 def main() -> None:
     """Run the ordered program on every input and print what came out."""
     kernel.die_with_parent()
+    kernel.give_way(walls.NICENESS)
     spec = json.loads(sys.stdin.buffer.read())
     answer: dict[str, Any]
     try:
@@ -207,7 +208,7 @@ def _init(spec: dict[str, Any], stdin: int, pipes: dict[str, tuple[int, int]], *
         walls.build(spec)
         program = os.fork()
         if program == 0:
-            os.setsid()
+            os.setpgid(0, 0)  # and no session of its own, which could weigh as much as the service's again
             for target, end in enumerate((stdin, out, err)):
                 os.dup2(end, target)
             walls.enclose(spec, as_root=as_root)

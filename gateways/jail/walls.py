@@ -13,7 +13,7 @@ NOBODY = 65534  # who that is outside when the service runs as root
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": BOX, "TMPDIR": BOX, "LANG": "C.UTF-8"}
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
-NICENESS = 5  # requests and the watch come first
+NICENESS = 10  # requests and the watch come first
 
 _SPACE = kernel.NOSUID | kernel.NODEV
 

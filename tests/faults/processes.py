@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -17,15 +18,16 @@ PLANS = '{"enterprise": {"reads": 10000000, "writes": 10000000}}'
 class Fleet:
     """web-1, web-2, work-1, work-2, schedule-1, schedule-2."""
 
-    def __init__(self, settings: Settings, logs: Path) -> None:
+    def __init__(self, settings: Settings, logs: Path, more: Mapping[str, str] | None = None) -> None:
         ports = {f"web-{number}": free_port() for number in (1, 2)}
         self.bases = [f"http://127.0.0.1:{port}" for port in ports.values()]
         env = environ(settings) | {"PLANS": PLANS, "CANDIDATE_LIMIT": "10000000", "LOG_LEVEL": "WARNING"}
+        env |= more or {}
         self.recipes = {
-            name: Recipe(name, [*HIRING, kind, *more], logs / f"{name}.log", env, cwd=Path("/"))
+            name: Recipe(name, [*HIRING, kind, *rest], logs / f"{name}.log", env, cwd=Path("/"))
             for kind in ("web", "work", "schedule")
             for name in (f"{kind}-1", f"{kind}-2")
-            for more in [["--port", str(ports[name])] if kind == "web" else []]
+            for rest in [["--port", str(ports[name])] if kind == "web" else []]
         }
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.started_again = 0

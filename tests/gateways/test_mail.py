@@ -1,5 +1,4 @@
 import socket
-import socketserver
 import threading
 import time
 from contextlib import suppress
@@ -10,6 +9,7 @@ import pytest
 
 from gateways import mail
 from gateways.mail import Mail
+from tests.post import running
 
 SENDER = "Hiring <no-reply@example.com>"
 
@@ -111,35 +111,10 @@ def test_addresses_beyond_ascii_are_kept(folder, address, written):
     assert f"<{written}>" in path.read_bytes().decode()
 
 
-class _Post(socketserver.StreamRequestHandler):
-    """Enough of SMTP to take one mail; offers STARTTLS nowhere, and answers each word as the server is told to."""
-
-    def handle(self):
-        self.say("220 hello")
-        for line in self.rfile:
-            word = line.split()[0].upper().decode()
-            self.server.words.append(word)
-            answer = self.server.answers.get(word, "250 ok")
-            if word == "DATA" and answer == "250 ok":
-                self.say("354 go on")
-                self.server.mails.append(b"".join(iter(self.rfile.readline, b".\r\n")))
-            if word == "QUIT" and answer == "250 ok":
-                self.say("221 bye")
-                break
-            self.say(answer)
-
-    def say(self, text):
-        self.wfile.write(text.encode() + b"\r\n")
-
-
 @pytest.fixture
 def post(tmp_path):
     """A mail server, and a way out to it that needs no TLS."""
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Post) as server:
-        server.daemon_threads = True
-        server.mails, server.words, server.answers = [], [], {}
-        server.url = f"smtp://ann:secret@127.0.0.1:{server.server_address[1]}"
-        threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
+    with running() as server:
         mail.configure(
             smtp_url=server.url.replace("ann:secret@", ""),
             smtp_plain=True,
@@ -147,7 +122,6 @@ def post(tmp_path):
             mail_dir=tmp_path,
         )
         yield server
-        server.shutdown()
 
 
 def test_with_smtp_a_live_mail_is_sent(post, tmp_path):

@@ -146,6 +146,12 @@ def test_a_program_that_ignores_signals_is_stopped():
 
 
 @needs_python
+def test_programs_leave_the_processor_to_whatever_else_the_machine_does():
+    code = "import os\nprint(os.nice(0), os.getsid(0) == os.getpid())"
+    (result,) = sandbox.run("python", code, [""])
+    assert result.stdout == f"{os.nice(0) + 10} False\n"
+
+
 def test_one_endless_input_does_not_touch_the_others():
     code = "n = int(input())\nwhile n == 2: pass\nprint(n)"
     assert [result.outcome for result in run("python", code, ["1", "2", "3"], seconds=1)] == [

@@ -1,0 +1,170 @@
+"""What one party's trouble costs another: `python -m tests.faults.apart` (about eight minutes; in `tox -e faults`).
+
+A neighbour reads and invites at an even pace, hears of its invitations and sees their mails; first undisturbed, then
+beside each trouble of the table, then undisturbed again. Of each kind the 99th percentile beside a trouble is at most
+twice the smaller one without (or 50 ms), and nothing takes a second. Where a server itself stands still, what depends
+on it is judged by when it is well again. Nothing that was acknowledged may be missing. A limit that is not kept ends
+the run with status 1.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+import store
+from app.instance import embedded, places, wiring
+from app.instance.settings import Settings
+from store.accounts import keys, organisations
+from store.operating import migrate
+from tests import post as posts
+from tests import receiver as receivers
+from tests.faults.neighbour import KINDS, Neighbour, Timed
+from tests.faults.processes import Fleet
+from tests.faults.troubles import TROUBLES, World
+
+RATE = 30.0  # of each kind in a second
+TWICE, ALWAYS, NEVER = (
+    2.0,
+    0.050,
+    1.0,
+)  # of the 99th percentile; seconds that are fine anyhow; seconds of nothing
+PATIENCE = 60.0  # for what arrives after the last request
+AFTER = 2.0  # seconds after which all is normal, once a server goes on
+LATEST = 16.0  # a request's deadline, and the way there and back
+MAIL_AFTER = 5.0  # within which mail goes on, once its servers do
+
+
+@dataclass(frozen=True)
+class Stands:
+    """What a server that stands still excuses: these kinds, until a while after it goes on."""
+
+    kinds: tuple[str, ...]
+    latest: float  # seconds within which even they are answered, from their own moment
+    after: float  # seconds after which they are as ever
+
+
+STANDS = {
+    "Redis frozen for 30 s": Stands(("mail",), 60.0, MAIL_AFTER),
+    "PostgreSQL frozen for 10 s": Stands(KINDS, LATEST, AFTER),
+    "a mail server that is silent for 30 s": Stands(("mail",), 90.0, MAIL_AFTER),
+}
+
+
+def main() -> int:
+    """Measure everything, print a line a kind, say what was not kept."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--samples", type=int, default=1_000, help="of each kind")
+    options.add_argument("--only", default="", help="troubles whose name has this in it")
+    given = options.parse_args()
+    wanted = [name for name in TROUBLES if given.only in name]
+    with ExitStack() as stack:
+        world, neighbour = prepared(stack)
+        neighbour.work(100, a_second=RATE, patience=PATIENCE)  # everything is loaded and planned
+        before = measure(neighbour, given.samples, "undisturbed")
+        seen: dict[str, tuple[Timed, float]] = {}
+        for name in wanted:
+            world.said.clear()
+            with TROUBLES[name](world):
+                timed = measure(neighbour, given.samples, name)
+            print("".join(f"  {words}\n" for words in world.said), end="", flush=True)
+            seen[name] = timed, world.back
+            time.sleep(5)  # what the trouble left behind
+        after = measure(neighbour, given.samples, "undisturbed again")
+    usual = {kind: min(p99(before.all(kind)), p99(after.all(kind))) for kind in KINDS}
+    broken = [fault for name, (timed, back) in seen.items() for fault in faults(name, timed, back, usual)]
+    print(
+        "\nEvery limit was kept." if not broken else "\nNot kept:\n" + "\n".join(f"  {one}" for one in broken)
+    )
+    return 1 if broken else 0
+
+
+def prepared(stack: ExitStack) -> tuple[World, Neighbour]:
+    """Start a deployment with a mail server and two organisations; it ends with the stack."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hiring-apart-")))
+    folder.chmod(0o711)
+    where = places.settle(folder / "data")
+    servers = stack.enter_context(
+        embedded.own(where, ("postgres", "redis"), kind="command", wait_for_users=False)
+    )
+    facts = embedded.published(where)
+    post, hook = stack.enter_context(posts.running()), stack.enter_context(receivers.running())
+    settings = Settings(
+        database_url=facts["postgres"], redis_url=facts["redis"], base_url="http://localhost",
+        mail_dir=folder, files_dir=folder, secret_key="faults", webhook_allow_private=True, log_level="WARNING",
+    )  # fmt: skip
+    migrate.upgrade(settings.database_url)
+    wiring.configure(settings, pool_size=2)
+    with store.transaction() as session:
+        made = [
+            organisations.create(session, name=name, plan="enterprise") for name in ("Crowd", "Neighbour")
+        ]
+        crowd, neighbour = (
+            keys.create(session, organisation=one, name="faults", livemode=True)[1] for one in made
+        )
+    mail = {"SMTP_URL": post.url.replace("ann:secret@", ""), "SMTP_PLAIN": "1"}
+    fleet = stack.enter_context(Fleet(settings, folder / "data" / "logs", mail))
+    await_web(fleet)
+    return World(fleet, servers, post, crowd), Neighbour(fleet, neighbour, hook, post)
+
+
+def await_web(fleet: Fleet) -> None:
+    """Return once every web process is ready."""
+    for base in fleet.bases:
+        for _ in range(600):
+            with suppress(httpx.HTTPError):
+                if httpx.get(f"{base}/readyz", timeout=5, trust_env=False).status_code == 200:
+                    break
+            time.sleep(0.1)
+        else:
+            raise AssertionError(f"{base} does not become ready")
+
+
+def measure(neighbour: Neighbour, samples: int, name: str) -> Timed:
+    """Let the neighbour work, and print what it saw."""
+    timed = neighbour.work(samples, a_second=RATE, patience=PATIENCE)
+    print(f"\n{name}: {dict(sorted(timed.answers.items()))}")
+    for kind in KINDS:
+        found = timed.all(kind)
+        lost = f", {timed.missing[kind]} missing" if timed.missing.get(kind) else ""
+        figures = (found[len(found) // 2], p99(found), found[-1]) if found else (0.0,) * 3
+        p50, high, most = (f"{1000 * seconds:8.1f}" for seconds in figures)
+        print(f"  {kind:9} p50 {p50} ms  p99 {high} ms  longest {most} ms  of {len(found)}{lost}", flush=True)
+    return timed
+
+
+def p99(found: list[float]) -> float:
+    """Return the 99th percentile of what is in order; endless where there is nothing."""
+    return found[int(len(found) * 0.99)] if found else float("inf")
+
+
+def faults(name: str, timed: Timed, back: float, usual: dict[str, float]) -> Iterator[str]:
+    """Name each limit that was not kept beside one trouble."""
+    stands = STANDS.get(name, Stands((), 0.0, 0.0))
+    for kind, count in timed.missing.items():
+        if count:
+            yield f"{name}: {count} of kind {kind} did not arrive"
+    for kind in KINDS:
+        excused = kind in stands.kinds
+        found = timed.all(kind, since=back + stands.after if excused else 0.0)
+        limit = max(TWICE * usual[kind], ALWAYS)
+        if found and p99(found) > limit:
+            yield f"{name}: {kind} p99 {1000 * p99(found):.1f} ms, limit {1000 * limit:.1f} ms"
+        longest = timed.all(kind)[-1] if timed.all(kind) else 0.0
+        if longest > (stands.latest if excused else NEVER):
+            yield f"{name}: {kind} took {longest:.2f} s at the longest"
+    refused = {one: count for one, count in timed.answers.items() if not one.endswith((" 200", " 201"))}
+    if refused and "GET" not in stands.kinds:
+        yield f"{name}: {refused}"
+    elif unknown := {one: count for one, count in refused.items() if not one.endswith(" 503")}:
+        yield f"{name}: {unknown}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,262 @@
+"""What one party can do to the others: each a block within which it does it, read from one table.
+
+The crowd is an organisation of its own; servers are everybody's.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from sqlalchemy import text
+
+import store
+from app.instance.embedded import Servers
+from tests import receiver as receivers
+from tests.faults.processes import Fleet
+from tests.post import Post
+from tests.receiver import Answer
+
+API = "/api/v1/public"
+REDIS_SECONDS, POSTGRES_SECONDS, MAIL_SECONDS = 30.0, 10.0, 30.0
+ITEMS = 40_000
+ENDLESS = "while True:\n    pass\n"
+
+
+@dataclass
+class World:
+    """The deployment, and the organisation that makes trouble."""
+
+    fleet: Fleet
+    servers: Servers
+    post: Post
+    key: str
+    back: float = 0.0  # when what stood still went on
+    said: list[str] = field(
+        default_factory=list
+    )  # what the operator should know of a trouble beside its figures
+
+    @property
+    def http(self) -> httpx.Client:
+        """A client of the crowd's."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        return httpx.Client(base_url=self.fleet.bases[0], headers=headers, timeout=60, trust_env=False)
+
+
+def assessment(http: httpx.Client, **content: Any) -> str:
+    """Make an active assessment of the crowd's."""
+    made = http.post(f"{API}/assessments/create/", json={"title": "Crowd", **content}).raise_for_status()
+    slug = str(made.json()["slug"])
+    http.patch(f"{API}/assessments/{slug}/update/", json={"status": "active"}).raise_for_status()
+    return slug
+
+
+def invite(http: httpx.Client, slug: str, count: int) -> list[str]:
+    """Invite so many at once; return their tokens."""
+    people = [{"email": f"c-{time.monotonic_ns()}-{number}@example.com"} for number in range(count)]
+    made = http.post(
+        f"{API}/assessments/{slug}/invites/bulk/", json={"candidates": people}
+    ).raise_for_status()
+    return [one["invite_token"] for one in made.json()["invited"]]
+
+
+def endpoint(http: httpx.Client, url: str) -> str:
+    """Register and verify an endpoint for everything."""
+    made = http.post(f"{API}/webhooks/create/", json={"url": url, "events": ["*"]}).raise_for_status().json()
+    http.post(f"{API}/webhooks/{made['id']}/test/").raise_for_status()
+    return str(made["id"])
+
+
+@contextmanager
+def threads(count: int, do: Callable[[], object]) -> Iterator[None]:
+    """Do it again and again in so many threads as long as the block; answers and faults are nobody's matter."""
+    ending = threading.Event()
+
+    def loop() -> None:
+        while not ending.is_set():
+            with suppress(httpx.HTTPError):
+                do()
+            ending.wait(0.05)
+
+    started = [threading.Thread(target=loop, daemon=True) for _ in range(count)]
+    for one in started:
+        one.start()
+    try:
+        yield
+    finally:
+        ending.set()
+
+
+@contextmanager
+def frozen(world: World, pids: list[int], seconds: float) -> Iterator[None]:
+    """Stop processes without ending them; they go on after a time, or at the end of the block."""
+
+    def go_on() -> None:
+        world.back = time.monotonic()
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    timer = threading.Timer(seconds, go_on)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.join()
+
+
+def redis_frozen(world: World) -> AbstractContextManager[None]:
+    return frozen(world, [world.servers.processes["redis"].pid], REDIS_SECONDS)
+
+
+def postgres_frozen(world: World) -> AbstractContextManager[None]:
+    first = world.servers.processes["postgres"].pid
+    children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+    return frozen(world, [first, *map(int, children)], POSTGRES_SECONDS)
+
+
+@contextmanager
+def silent_receiver(world: World) -> Iterator[None]:
+    """An endpoint that takes requests and never answers: 300 deliveries for it, and eight test pings at a time."""
+    held = threading.Event()
+    with receivers.running() as receiver, world.http as http:
+        id = endpoint(http, receiver.url)
+        receiver.answer(lambda _: Answer(200 if held.wait(120) else 500))
+        invite(http, assessment(http), 300)
+        try:
+            with threads(8, lambda: http.post(f"{API}/webhooks/{id}/test/")):
+                yield
+        finally:
+            held.set()
+            http.delete(f"{API}/webhooks/{id}/")
+
+
+@contextmanager
+def slow_receivers(world: World) -> Iterator[None]:
+    """Twenty endpoints that answer after two seconds, with five hundred events for each."""
+
+    def late(_: object) -> Answer:
+        time.sleep(2)
+        return Answer()
+
+    with receivers.running() as receiver, world.http as http:
+        ids = [endpoint(http, f"{receiver.url}/{number}") for number in range(20)]
+        receiver.answer(late)
+        invite(http, assessment(http), 500)
+        try:
+            yield
+        finally:
+            for id in ids:
+                http.delete(f"{API}/webhooks/{id}/")
+
+
+@contextmanager
+def silent_mail_server(world: World) -> Iterator[None]:
+    """The mail server takes connections and says nothing for a while."""
+
+    def speak() -> None:
+        world.back = time.monotonic()
+        world.post.speaking.set()
+
+    world.post.speaking.clear()
+    timer = threading.Timer(MAIL_SECONDS, speak)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.join()
+
+
+@contextmanager
+def flood(world: World) -> Iterator[None]:
+    """Forty thousand mails of the crowd's to send."""
+    copies = text("""
+        INSERT INTO outbox SELECT (jsonb_populate_record(one, jsonb_build_object(
+            'id', gen_random_uuid(), 'due_at', now(), 'finished_at', NULL, 'attempts', 0))).*
+        FROM outbox one, generate_series(1, :items)
+        WHERE one.id = (SELECT id FROM outbox WHERE job = 'mail' AND arguments ->> 'to' = :to)
+    """)
+    to = f"flood-{time.monotonic_ns()}@example.com"
+    with world.http as http:
+        slug = assessment(http)
+        http.post(
+            f"{API}/assessments/{slug}/invites/", json={"email": to, "send_email": True}
+        ).raise_for_status()
+    with store.transaction() as session:
+        session.execute(copies, {"to": to, "items": ITEMS})
+    mine = "FROM outbox WHERE arguments ->> 'to' = :to AND finished_at IS"
+    try:
+        yield
+    finally:
+        with store.transaction() as session:
+            done = session.execute(text(f"SELECT count(*) {mine} NOT NULL"), {"to": to}).scalar_one()
+            session.execute(text(f"DELETE {mine} NULL"), {"to": to})
+            world.said.append(f"of {ITEMS} of the crowd's mails {done} were sent meanwhile")
+
+
+@contextmanager
+def endless_programs(world: World) -> Iterator[None]:
+    """Six candidates who run a program without an end again and again, and six whose answer it is."""
+    with (
+        world.http as http,
+        httpx.Client(base_url=world.fleet.bases[1], timeout=60, trust_env=False) as candidate,
+    ):
+        case = {
+            "title": "Endless", "case_type": "coding", "language": "python",
+            "test_cases": [{"input": "1\n", "expected_output": "1\n"}],
+        }  # fmt: skip
+        made = http.post(f"{API}/cases/create/", json=case).raise_for_status().json()
+        slug = assessment(http, cases=[{"case_id": made["id"], "source": "org"}])
+        tokens = invite(http, slug, 12)
+        runs = []
+        for token in tokens:
+            base = f"/api/v1/candidate/invites/{token}"
+            session = candidate.post(f"{base}/start/").raise_for_status().json()
+            answer = f"{base}/answers/{session['cases'][0]['assessment_case_id']}/"
+            candidate.put(answer, json={"answer": ENDLESS}).raise_for_status()
+            runs.append(f"{answer}run/")
+        for token in tokens[6:]:
+            candidate.post(f"/api/v1/candidate/invites/{token}/submit/").raise_for_status()
+        body = {"answer": ENDLESS}
+        with ExitStack() as stack:
+            for run in runs[:6]:
+                stack.enter_context(threads(1, lambda run=run: candidate.post(run, json=body)))
+            yield
+
+
+@contextmanager
+def crowd(world: World) -> Iterator[None]:
+    """Fifty connections that ask as fast as they are answered, from a program that gives way to the servers."""
+    with world.http as http:
+        slug = assessment(http)
+    command = [sys.executable, "-m", "tests.faults.crowd", world.key, slug, *world.fleet.bases]
+    with subprocess.Popen(["nice", "-n", "19", *command], stdout=subprocess.PIPE, text=True) as asking:
+        assert asking.stdout
+        asking.stdout.readline()  # they all ask
+        try:
+            yield
+        finally:
+            asking.send_signal(signal.SIGINT)
+            world.said.append(asking.communicate(timeout=30)[0].strip())
+
+
+TROUBLES: dict[str, Callable[[World], AbstractContextManager[None]]] = {
+    "Redis frozen for 30 s": redis_frozen,
+    "PostgreSQL frozen for 10 s": postgres_frozen,
+    "a receiver that is silent": silent_receiver,
+    "twenty receivers that are slow": slow_receivers,
+    "a mail server that is silent for 30 s": silent_mail_server,
+    "40,000 mails to send": flood,
+    "six endless programs": endless_programs,
+    "an organisation at 50 connections": crowd,
+}
