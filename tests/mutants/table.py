@@ -29,7 +29,9 @@ MUTANTS = {
     "nobody has to be known": Mutant(PIPELINE, "security.identify(request, self.security)", "None", "scopes"),
     "a scope is not asked for": Mutant(SECURITY, _SCOPES, "if missing := []:", "scopes"),
     "the chain asks for no scope": Mutant(SEATS, "request, required_scopes)", "request, [])", "both_ways"),
-    "a key is looked at for its form alone": Mutant(SECURITY, "row = _look_up(key)", "row = None", "answers"),
+    "a key is looked at for its form alone": Mutant(
+        SECURITY, "row = _look_up(key, request.address)", "row = None", "answers"
+    ),
     # count
     "writes count as reads": Mutant(PIPELINE, 'reads=self.method == "GET"', "reads=True", "limits"),
     "a cap of its own is forgotten": Mutant(PIPELINE, "cap=self.cap", "cap=None", "limits"),
