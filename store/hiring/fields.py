@@ -49,17 +49,16 @@ class ApplicationField(Base, Identified, Updated):
         }
 
 
-def all_of(session: Session, job: Job) -> list[ApplicationField]:
-    """Load all questions of a job in their order."""
-    rows = select(ApplicationField).where(ApplicationField.job_id == job.id)
-    return list(session.scalars(rows.order_by(ApplicationField.sort_order, ApplicationField.id)))
-
-
 LIST = listing.Listing(
     select(ApplicationField).where(ApplicationField.job_id == bindparam("job_id")),
     {"sort_order": (ApplicationField.sort_order, ApplicationField.id)},
     {"updated_after": listing.updated_after(ApplicationField)},
 )
+
+
+def all_of(session: Session, job: Job) -> list[ApplicationField]:
+    """Load all questions of a job in their order."""
+    return LIST.everything(session, job_id=job.id)
 
 
 def get(session: Session, job: Job, id: UUID) -> ApplicationField:

@@ -41,16 +41,15 @@ class KnockoutRule(Base, Identified):
         }
 
 
-def all_of(session: Session, job: Job) -> list[KnockoutRule]:
-    """Load all rules of a job in their order."""
-    rows = select(KnockoutRule).where(KnockoutRule.job_id == job.id)
-    return list(session.scalars(rows.order_by(KnockoutRule.sort_order, KnockoutRule.id)))
-
-
 LIST = listing.Listing(
     select(KnockoutRule).where(KnockoutRule.job_id == bindparam("job_id")),
     {"sort_order": (KnockoutRule.sort_order, KnockoutRule.id)},
 )
+
+
+def all_of(session: Session, job: Job) -> list[KnockoutRule]:
+    """Load all rules of a job in their order."""
+    return LIST.everything(session, job_id=job.id)
 
 
 def replace(session: Session, job: Job, rules: Sequence[Mapping[str, Any]]) -> list[KnockoutRule]:

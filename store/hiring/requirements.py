@@ -52,16 +52,15 @@ SCORED = (
 )
 
 
-def all_of(session: Session, job: Job) -> list[Requirement]:
-    """Load all requirements of a job in their order."""
-    rows = select(Requirement).where(Requirement.job_id == job.id)
-    return list(session.scalars(rows.order_by(Requirement.sort_order, Requirement.id)))
-
-
 LIST = listing.Listing(
     select(Requirement).where(Requirement.job_id == bindparam("job_id")),
     {"sort_order": (Requirement.sort_order, Requirement.id)},
 )
+
+
+def all_of(session: Session, job: Job) -> list[Requirement]:
+    """Load all requirements of a job in their order."""
+    return LIST.everything(session, job_id=job.id)
 
 
 def replace(session: Session, job: Job, requirements: Sequence[Mapping[str, Any]]) -> list[Requirement]:
