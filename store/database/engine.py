@@ -43,7 +43,6 @@ class Writing:
 OUTAGES = (
     sqlalchemy.exc.OperationalError,
     sqlalchemy.exc.InterfaceError,
-    sqlalchemy.exc.TimeoutError,
     psycopg.OperationalError,
     psycopg.InterfaceError,
 )
@@ -78,7 +77,7 @@ def _make(database_url: str, pool_size: int, limits: Waits, **options: Any) -> E
         **{
             "pool_size": pool_size,
             "max_overflow": 4,
-            "pool_timeout": 10,
+            "pool_timeout": limits.connection,
             "pool_pre_ping": False,
             "hide_parameters": True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
             "connect_args": {"connect_timeout": 5, **limits.socket()},
@@ -140,7 +139,10 @@ def reading() -> Iterator[Reading]:
 @contextmanager
 def taken(pool: Engine) -> Iterator[psycopg.Connection[Any]]:
     """Take a pool's connection and give it back; when it is lost, the others are forgotten too."""
-    held = pool.raw_connection()
+    try:
+        held = pool.raw_connection()
+    except sqlalchemy.exc.TimeoutError as fault:
+        raise waits.understand(fault) from None
     connection = cast("psycopg.Connection[Any]", held.driver_connection)
     try:
         yield connection

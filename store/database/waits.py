@@ -16,6 +16,7 @@ class Waits:
     statement: float = 60.0  # one statement
     lock: float = 5.0  # for a row or a table that somebody else holds
     idle: float = 60.0  # between two statements of a transaction
+    connection: float = 10.0  # for a free connection of the pool
     tcp: float = 10.0  # for the machine of PostgreSQL or Redis to say that it has what was sent
 
     def settings(self) -> str:
@@ -61,17 +62,18 @@ class WaitRanOut(sqlalchemy.exc.SQLAlchemyError):
         self.is_deadlock = waited_for == _CIRCLE  # nothing of the transaction is left
 
 
-_WAITED_FOR: dict[type[psycopg.Error], str] = {
+_WAITED_FOR: dict[type[Exception], str] = {
     errors.LockNotAvailable: "a lock",
     errors.DeadlockDetected: _CIRCLE,
     errors.QueryCanceled: "a statement",
     errors.IdleInTransactionSessionTimeout: _IDLE,
+    sqlalchemy.exc.TimeoutError: "a free connection",
 }
-FAULTS = (psycopg.Error, sqlalchemy.exc.DBAPIError)
+FAULTS = (psycopg.Error, sqlalchemy.exc.DBAPIError, sqlalchemy.exc.TimeoutError)
 
 
 def understand(fault: Any) -> Exception:
-    """Return what a fault of the driver is: a wait that ran out, or itself."""
+    """Return what a fault of the driver or its pool is: a wait that ran out, or itself."""
     cause = fault.orig if isinstance(fault, sqlalchemy.exc.DBAPIError) else fault
     waited_for = next((words for kind, words in _WAITED_FOR.items() if isinstance(cause, kind)), None)
     return fault if waited_for is None else WaitRanOut(waited_for)

@@ -1,5 +1,6 @@
 """Waits for the database: each has a limit, and what runs out is no outage."""
 
+import contextlib
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +20,8 @@ from store.database.prepared import Prepared
 from store.database.waits import WaitRanOut, Waits
 from tests.api import Api, Tenant
 
-SHORT = Waits(statement=0.3, lock=0.1, idle=0.2)
+SHORT = Waits(statement=0.3, lock=0.1, idle=0.2, connection=0.1)
+SIZE = 2  # connections of each pool
 _SLEEP = Prepared(text("SELECT pg_sleep(5)"))
 _LOCK = Prepared(text("SELECT id FROM organisations WHERE id = :id FOR UPDATE"))
 _NOTHING = Prepared(text("SELECT 1 AS one"))
@@ -31,7 +33,7 @@ CHANGES = pytest.mark.parametrize("opens", [store.transaction, store.writing])
 @pytest.fixture
 def short(app: object, settings: Settings) -> Iterator[None]:
     """The store with short limits; the usual ones afterwards."""
-    engine.configure(settings.database_url, limits=SHORT)
+    engine.configure(settings.database_url, pool_size=SIZE, limits=SHORT)
     yield
     engine.configure(settings.database_url, pool_size=settings.threads + 4, limits=Waits(5, 2, 10))
 
@@ -74,6 +76,26 @@ def test_a_statement_of_a_session_has_the_same_limit(short: None) -> None:
         by_session(session, "SELECT pg_sleep(5)")
     with pytest.raises(WaitRanOut), store.reading() as reading:
         _SLEEP.first(reading)
+
+
+@pytest.mark.parametrize("opens", [store.transaction, store.writing, store.reading, store.at_once])
+def test_a_connection_is_waited_for_so_long_and_none_that_is_free_is_no_outage(
+    opens: Opens, short: None
+) -> None:
+    def wait() -> None:
+        with opens() as means:
+            _NOTHING.first(means)
+
+    with contextlib.ExitStack() as holders:
+        for _ in range(SIZE):  # readers have none beyond
+            _NOTHING.first(holders.enter_context(store.reading()))
+        for _ in range(SIZE + 4):
+            _NOTHING.first(holders.enter_context(store.transaction()))
+        with pytest.raises(WaitRanOut) as found:
+            wait()
+    assert found.value.waited_for == "a free connection"
+    assert not isinstance(found.value, store.OUTAGES)
+    wait()
 
 
 @CHANGES
