@@ -5,9 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from connexion import FlaskApp
 from starlette.testclient import TestClient
 
+from app.http.front import Front
 from tests import seen
+
+
+def front(app: FlaskApp) -> Front:
+    """The application's station that carries requests out."""
+    station = app.middleware.app
+    while not isinstance(station, Front):
+        station = station.app
+    return station
 
 
 @dataclass

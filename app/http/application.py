@@ -11,7 +11,8 @@ from starlette.exceptions import HTTPException
 import insides.connexion
 from app.http import limits, refusals, seats
 from app.http.entrance import Entrance
-from app.http.front import Front
+from app.http.front import DOORS, Front
+from app.http.threads import lanes
 from app.instance import wiring
 from app.instance.settings import Settings
 from rules.errors import Refusal
@@ -21,9 +22,12 @@ from schemas import document
 insides.connexion.trust_documents()
 
 
+SPARE = 4  # connections for the lanes, which hold none while they wait for others
+
+
 def create_app(settings: Settings) -> connexion.FlaskApp:
     """Assemble the application that serves both documents."""
-    wiring.configure(settings, pool_size=settings.threads + 4, for_requests=True)
+    wiring.configure(settings, pool_size=settings.threads + DOORS + SPARE, for_requests=True)
     limits.configure(settings.candidate_limit)
     app = connexion.FlaskApp(
         "hiring",
@@ -49,8 +53,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         Front,
         outermost,
         pipelines=pipelines,
-        threads=settings.threads,
-        seconds=settings.request_seconds,
+        lanes=lanes.make(settings),
         fast=settings.fast_path,
     )
     app.add_middleware(seats.Count, MiddlewarePosition.BEFORE_VALIDATION, pipelines=pipelines)

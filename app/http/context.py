@@ -1,7 +1,7 @@
 """What one request carries along, from the first station to the last."""
 
 from asyncio import Future
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Hashable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,7 @@ class Request:
     pipeline: Any = None  # app.http.pipeline.Pipeline (which needs this module), once its operation is known
     waits_for: Future[Any] | None = None  # what is carried out for it, by a thread
     caller: Caller | None = None  # who asks; None where no key is needed
+    party: Hashable = None  # in whose share of the threads it counts
     body: bytes = b""
     arguments: dict[str, Any] = field(default_factory=dict)
     begun: bool = False  # a transaction of it has ended well: what followed may have reached the network

@@ -1,8 +1,8 @@
 """Where a request meets its operation: found in the tree of paths, and carried out in compiled form.
 
 Connexion loads the documents and resolves their operations; from what it loaded each becomes a Pipeline. An ordinary
-request takes the pipeline's steps from here, with one hop into a request thread. What is left (HEAD, or everything with
-FAST_PATH=0) goes through Connexion's chain, where the same steps sit in Connexion's seats.
+request takes the pipeline's steps from here, with one hop into a thread of its lane. With FAST_PATH=0 everything goes
+through Connexion's chain, where the same steps sit in Connexion's seats.
 """
 
 import time
@@ -13,25 +13,23 @@ from connexion.spec import Specification
 
 from app.http import answers, context, refusals
 from app.http.answers import Answer
-from app.http.hop import Hop, Left
 from app.http.paths import METHODS, Tree
 from app.http.pipeline import Pipeline
 from app.http.seats import Handlers, Pipelines
+from app.http.threads.hop import Hop, Left
+from app.http.threads.lanes import AT_ONCE, Lane
 from rules.errors import MethodNotAllowed, NotFound
 from schemas import static
 
-OUTSIDE = 3  # times as long may take what reaches the network or a program between its transactions
 DOORS = 4  # threads that look at heads: they wait for Redis, and now and then for a key
 
 
 class Front(SpecMiddleware):
     """Find the operation; carry it out, or pass it on."""
 
-    def __init__(
-        self, app: context.App, *, pipelines: Pipelines, threads: int, seconds: float, fast: bool
-    ) -> None:
-        self.app, self.pipelines, self.seconds, self.fast = app, pipelines, seconds, fast
-        self.doors, self.hop = Hop(DOORS, "door", share=DOORS), Hop(threads, "request")
+    def __init__(self, app: context.App, *, pipelines: Pipelines, lanes: dict[str, Lane], fast: bool) -> None:
+        self.app, self.pipelines, self.lanes, self.fast = app, pipelines, lanes, fast
+        self.doors = Hop(DOORS, "door")
         self.tree: Tree[Pipeline] = Tree()
 
     def add_api(
@@ -81,25 +79,28 @@ class Front(SpecMiddleware):
             raise NotFound("There is no such path.")
         if request.method == "OPTIONS":
             return Answer(204, b"", {"Allow": place.allow})
-        if (request.method if request.method != "HEAD" else "GET") not in place.methods:
+        method = "GET" if request.method == "HEAD" else request.method
+        if method not in place.methods:
             raise MethodNotAllowed(allow=place.allow)
         if request.path != (proper := place.proper(request.path)):
             request.path = scope["path"] = proper
             scope["raw_path"] = proper.encode("utf-8", "surrogateescape")
-        return place.methods.get(request.method) if self.fast else None
+        return place.methods[method] if self.fast else None
 
     async def _carry_out(
         self, pipeline: Pipeline, request: context.Request, receive: context.Receive
     ) -> Answer:
-        """Take the steps: two before the body is read, three in a request thread."""
+        """Take the steps: two before the body is read, three in a thread of its lane."""
         request.pipeline = pipeline
-        left = self.seconds * (OUTSIDE if pipeline.in_parts else 1)
+        if pipeline.lane == AT_ONCE:
+            return pipeline.serve(request)
+        lane = self.lanes[pipeline.lane]
+        left = lane.seconds
         began = time.monotonic()
         request.waits_for = self.doors.submit(pipeline.admit, request, party=request.address, within=left)
         await request.waits_for
         left -= time.monotonic() - began
         await pipeline.receive(request, receive)  # as long as the client takes has limits of its own
-        party = request.caller.organisation_id if request.caller else request.address
-        request.waits_for = self.hop.submit(pipeline.serve, request, party=party, within=left)
+        request.waits_for = lane.hop.submit(pipeline.serve, request, party=request.party, within=left)
         answer: Answer = await request.waits_for
         return answer

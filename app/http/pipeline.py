@@ -9,7 +9,7 @@ render    JSON, a page or a file
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from connexion.operations import AbstractOperation
@@ -19,6 +19,7 @@ import store
 from app.http import answers, limits, once, security
 from app.http.answers import Answer, Made
 from app.http.context import Receive, Request
+from app.http.threads import lanes
 from app.http.validation import Reader
 from rules import plans
 from rules.caller import Caller
@@ -27,8 +28,9 @@ from store.database.engine import Means
 
 Begin = Callable[[], AbstractContextManager[Session]]
 
-# What is opened for a handler that names it; a session for all others.
-OPENS: dict[str, Callable[[], AbstractContextManager[Means]]] = {
+# What is opened for a handler that names it.
+OPENS: dict[str, Callable[[], AbstractContextManager[Means | None]]] = {
+    "session": store.transaction,
     "reading": store.reading,
     "writing": store.writing,
 }
@@ -67,7 +69,8 @@ class Pipeline:
         self.feature: str | None = definition.get("x-feature")
         self.wants = {parameter.name for parameter in signature}
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
-        self.open = next((opens for name, opens in OPENS.items() if name in self.wants), store.transaction)
+        self.open = next((opens for name, opens in OPENS.items() if name in self.wants), nullcontext)
+        self.lane: str = definition.get("x-lane", lanes.ORDINARY)
         self.in_parts = not self.wants.isdisjoint(("begin", "finish"))
         self.success = int(min(status for status in operation.responses if status.startswith("2")))
         content = operation.responses[str(self.success)].get("content", {})
@@ -112,9 +115,10 @@ class Pipeline:
     # --- In the order of the contract
 
     def admit(self, request: Request) -> None:
-        """Take the steps that come before a byte of the body is read."""
+        """Take the steps that come before a byte of the body is read, and note in whose share the others count."""
         self.identify(request)
         self.count(request)
+        request.party = lanes.party(request, self.reader.places, self.lane)
 
     async def receive(self, request: Request, receive: Receive) -> None:
         """Take in the body."""

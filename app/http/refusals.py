@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 import store
 from app.http import answers, context
 from app.http.answers import Answer
-from app.http.hop import Late
+from app.http.threads.hop import Late
 from app.instance import logs
 from handlers import pages
 from rules import errors, links
@@ -78,7 +78,7 @@ def _for_a_person(request: context.Request) -> bool:
 def render(fault: Exception, path: str) -> Answer:
     """Render one refusal or fault, and log it: refusals at info, faults at error with their traceback."""
     refusal = understand(fault)
-    if isinstance(fault, (store.WaitRanOut, Late)):
+    if isinstance(fault, (store.WaitRanOut, Late, errors.Unavailable)):
         log.warning(
             "%s", refusal.code, extra={"waited_for": getattr(fault, "waited_for", "its turn or its end")}
         )

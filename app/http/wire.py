@@ -3,7 +3,8 @@
 from http import HTTPStatus
 
 import insides.uvicorn
-from app.http import context, hop, refusals
+from app.http import context, refusals
+from app.http.threads import hop
 from app.instance import logs
 from rules.errors import Invalid
 from store.database.ids import new_id

@@ -26,6 +26,11 @@ class Settings:
     webhook_allow_private: bool = False
     candidate_limit: int = 600  # candidate requests per client address per minute
     threads: int = 8  # request threads of one web process
+    network_threads: int = 8  # beside them, for requests that reach the network
+    files_threads: int = 4  # and for those that reach files
+    programs: int | None = (
+        None  # of candidates, that one process runs at a time; as many as cores, two at least
+    )
     limit_share: float = 1.0  # of each limit, what one web process lets through while Redis does not answer
     request_seconds: float = 15.0  # a whole request, but for the time that its client takes to send it
     statement_seconds: float = 5.0  # what a request may wait for one statement
@@ -46,6 +51,11 @@ class Settings:
     plans: str = ""  # numbers of the plans to replace, as JSON: {"starter": {"invites": 50}}
     metrics_port: int | None = None  # figures for Prometheus on a port of their own; 0: a free one
     metrics_host: str = "127.0.0.1"
+
+    @property
+    def programs_at_a_time(self) -> int:
+        """How many programs of candidates one process runs at a time."""
+        return self.programs or max(2, os.cpu_count() or 2)
 
 
 VARIABLES = {"threads": "WEB_THREADS"}  # where it is not the field's name in capitals

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import bindparam, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import slugs, tokens
@@ -43,6 +44,15 @@ def create(session: Session, *, name: str, plan: str) -> Organisation:
 def by_slug(session: Session, slug: str) -> Organisation | None:
     """Find an organisation by its slug."""
     return session.scalar(select(Organisation).where(Organisation.slug == slug))
+
+
+_OWNER = Prepared(select(Organisation.id).where(Organisation.slug == bindparam("slug")))
+
+
+def owner(means: Means, slug: str) -> tuple[UUID, bool] | None:
+    """Say whose and of which mode the careers site of a slug is; None where there is none."""
+    row = _OWNER.first(means, slug=slug)
+    return row and (row.id, True)
 
 
 def everyone(session: Session) -> Sequence[Organisation]:

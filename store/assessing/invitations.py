@@ -129,6 +129,17 @@ OF_ASSESSMENT = listing.Listing(
 )
 
 
+_OWNER = Prepared(
+    select(Invitation.organisation_id, Invitation.livemode).where(Invitation.token == bindparam("token"))
+)
+
+
+def owner(means: Means, token: str) -> tuple[UUID, bool] | None:
+    """Say whose and of which mode the invitation behind a token is; None where there is none."""
+    row = _OWNER.first(means, token=token)
+    return row and (row.organisation_id, row.livemode)
+
+
 def read(means: Means, caller: Caller, token: str) -> Any:
     """Read the columns of one with its assessment's slug and title, or raise NotFound."""
     row = _READ.first(means, caller, token=token)

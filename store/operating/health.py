@@ -1,5 +1,7 @@
 """How the service is doing: what waits, for how long, and whether the servers answer."""
 
+import threading
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +16,12 @@ from store.database.engine import engine
 
 OK = "ok"
 AWAY = "does not answer"
+LOOK_SECONDS = 3.0  # for the database, when somebody asks whether it is there
 VERSIONS = Path(__file__).parents[1] / "migrations" / "versions"
+
+
+_starting = threading.Lock()
+_look: "Future[tuple[str, str]] | None" = None
 
 
 @cache
@@ -30,7 +37,30 @@ def checks() -> dict[str, str]:
 
 
 def database() -> tuple[str, str]:
-    """Say of the database and of its schema whether they are as they have to be, as `checks` does."""
+    """Say of the database and of its schema whether they are as they have to be, as `checks` does.
+
+    It is looked at in a thread of its own, one at a time; what does not answer in time is away.
+    """
+    global _look  # noqa: PLW0603 - one process, one look at a time
+    with _starting:
+        if _look is None or _look.done():
+            _look = Future()
+            threading.Thread(target=_keep, args=(_look,), name="readiness", daemon=True).start()
+        look = _look
+    try:
+        return look.result(LOOK_SECONDS)
+    except TimeoutError:
+        return AWAY, "unknown"
+
+
+def _keep(look: "Future[tuple[str, str]]") -> None:
+    try:
+        look.set_result(_database())
+    except Exception as fault:  # it is for whoever waits
+        look.set_exception(fault)
+
+
+def _database() -> tuple[str, str]:
     try:
         with engine().connect() as connection:
             there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))

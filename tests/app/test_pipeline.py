@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 from app.http import limits, security
 from app.http.application import create_app
 from app.http.context import Request
-from app.http.front import Front
 from app.http.pipeline import Pipeline
+from app.http.threads.lanes import ORDINARY
 from app.http.validation import Reader
 from app.instance.settings import Settings
 from rules.caller import Caller
@@ -92,13 +92,6 @@ def test_a_refusal_ends_the_steps(
     assert taken == steps
 
 
-def front_of(app: FlaskApp) -> Front:
-    station = app.middleware.app
-    while not isinstance(station, Front):
-        station = station.app
-    return station
-
-
 @pytest.mark.parametrize("authorization", ["Bearer nobody", "Bearer ct_test_" + "x" * 32])
 def test_a_body_is_not_read_for_who_is_not_known(way: TestClient, authorization: str) -> None:
     wire = asgi.send(
@@ -109,26 +102,25 @@ def test_a_body_is_not_read_for_who_is_not_known(way: TestClient, authorization:
 
 
 def test_nobody_needs_a_request_thread_to_be_refused(app: FlaskApp, http: TestClient, tenant: Tenant) -> None:
-    front = front_of(app)
+    front = asgi.front(app)
     begun = []
-    submit = front.hop.submit
+    hop = front.lanes[ORDINARY].hop
+    submit = hop.submit
     try:
-        front.hop.submit = lambda function, *given, **how: (
-            begun.append(function) or submit(function, *given, **how)
-        )  # type: ignore[method-assign,func-returns-value]
+        hop.submit = lambda function, *given, **how: begun.append(function) or submit(function, *given, **how)  # type: ignore[method-assign,func-returns-value]
         assert Api(http, None).get("/org/").status_code == 401
         assert begun == []
         assert tenant.test.get("/org/").status_code == 200
         assert len(begun) == 1
     finally:
-        front.hop.submit = submit  # type: ignore[method-assign]
+        hop.submit = submit  # type: ignore[method-assign]
 
 
 # --- `run` says the same however often it is called on one request
 
 
 def test_a_request_can_be_run_again(app: FlaskApp, http: TestClient, tenant: Tenant) -> None:
-    front = front_of(app)
+    front = asgi.front(app)
     pipeline = front.pipelines["create_assessment"]
     head = Headers({"idempotency-key": "again", "content-type": "application/json"})
     request = Request("req_1", "192.0.2.1", "POST", "/api/v1/public/assessments/create/", b"", head)
@@ -153,7 +145,7 @@ def test_what_ended_in_a_deadlock_is_run_once_more(
     app: FlaskApp, tenant: Tenant, taken: Counter[str], monkeypatch: pytest.MonkeyPatch, wrapped: bool,
     keyed: dict[str, str],
 ) -> None:  # fmt: skip
-    pipeline = front_of(app).pipelines["create_assessment"]
+    pipeline = asgi.front(app).pipelines["create_assessment"]
     handler, ends = pipeline.handler, [deadlock(wrapped)]
 
     def handled(body: dict[str, Any], **given: Any) -> Any:
@@ -182,7 +174,7 @@ def test_what_may_have_reached_the_network_is_not_run_again(
     app: FlaskApp, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, at: int, runs: int, status: int
 ) -> None:
     job = tenant.test.job(published=True)["slug"]
-    pipeline = front_of(app).pipelines["create_application"]
+    pipeline = asgi.front(app).pipelines["create_application"]
     handler, count = pipeline.handler, Counter[str]()
 
     def failing(name: str, begin: Any) -> Any:
@@ -214,7 +206,7 @@ def test_what_may_have_reached_the_network_is_not_run_again(
 def test_an_operation_with_a_feature_is_for_the_plans_that_have_it(
     app: FlaskApp, monkeypatch: pytest.MonkeyPatch, tenant: Tenant, plan: str, opens: bool
 ) -> None:
-    front = front_of(app)
+    front = asgi.front(app)
     pipeline = front.pipelines["get_organisation"]
     monkeypatch.setattr(pipeline, "feature", "squads")
     request = Request("req_1", "192.0.2.1", "GET", "/api/v1/public/org/", b"", Headers())

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.http import hop
-from app.http.hop import Hop, Late, Left
-from app.http.turns import Full, Turns
+from app.http.threads import hop
+from app.http.threads.hop import Hop, Late, Left
+from app.http.threads.turns import Full, Turns
 from rules.errors import Unavailable
 
 

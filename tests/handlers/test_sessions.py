@@ -1,6 +1,4 @@
-import threading
 from datetime import timedelta
-from uuid import UUID
 
 import pytest
 from sqlalchemy import update
@@ -8,7 +6,6 @@ from sqlalchemy import update
 import gateways.sandbox
 import store
 from app.http.application import create_app
-from handlers.sessions import run_code
 from store.assessing.assessments import Assessment
 from store.database import engine
 from store.database.ids import new_id
@@ -363,38 +360,6 @@ def test_only_the_code_of_a_coding_case_is_run(client):
     invited = started(client, TEXT)
     response = client.post(f"{invited.url}answers/{invited.cases[0]}/run/", json={"answer": "print(3)"})
     assert refusal(response) == (400, "VALIDATION_ERROR")
-
-
-def test_code_that_never_ends_leaves_room_for_saves(client, monkeypatch):
-    running, stop = threading.Semaphore(0), threading.Event()
-
-    def run(language, code, inputs, **limits):
-        running.release()
-        assert stop.wait(10)
-        return [gateways.sandbox.Run("", "", "timeout") for _ in inputs]
-
-    monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
-    monkeypatch.setattr(gateways.sandbox, "run", run)
-    invited = started(client, CODE)
-    url = f"{invited.url}answers/{invited.cases[0]}/run/"
-    arguments = {
-        "token": invited.token,
-        "assessment_case_id": UUID(invited.cases[0]),
-        "body": {"answer": "x"},
-    }
-    threads = [
-        threading.Thread(target=run_code, args=(store.transaction,), kwargs=arguments) for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-        assert running.acquire(timeout=10)
-    try:
-        assert refusal(client.post(url, json={"answer": "x"})) == (503, "UNAVAILABLE")
-        assert put(client, invited, 0, "while it runs").status_code == 200
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
 
 
 # --- The page

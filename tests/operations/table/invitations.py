@@ -63,7 +63,9 @@ ROWS = {
     ),
     "get_webhook": Row(states.a_webhook),
     "update_webhook": Row(
-        states.a_verified_webhook, {"name": "Our ATS", "events": ["*"], "is_active": False}
+        states.a_verified_webhook,
+        {"name": "Our ATS", "events": ["*"], "is_active": False},
+        also=(Row(states.a_webhook, {"url": "https://hooks.example.com/moved"}),),
     ),
     "delete_webhook": Row(states.a_webhook, status=204, answers=None),
     "test_webhook": Row(states.a_webhook),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from app.http.turns import Full, Turns
+from app.http.threads.turns import Full, Turns
 from rules.errors import Unavailable
 
 LONGEST_QUEUE = 1000
@@ -29,10 +29,12 @@ class Hop:
     An executor wakes the loop for every answer; here answers that are ready together share one wake-up.
     """
 
-    def __init__(self, threads: int, name: str, *, share: int | None = None) -> None:
+    def __init__(
+        self, threads: int, name: str, *, share: int | None = None, room: int = LONGEST_QUEUE
+    ) -> None:
         self.threads, self.name = threads, name
         self.started = False
-        self.work: Turns[Any] = Turns(room=LONGEST_QUEUE, share=share or max(1, threads * 3 // 4))
+        self.work: Turns[Any] = Turns(room=room, share=share or threads)
         self.desks: WeakKeyDictionary[asyncio.AbstractEventLoop, _Desk] = WeakKeyDictionary()
 
     def submit(
@@ -62,7 +64,7 @@ class Hop:
         try:
             self.work.put(party, (desk, future, contextvars.copy_context(), function, arguments))
         except Full:
-            raise Unavailable from None
+            raise Unavailable("Too many requests of this kind wait already; try again shortly.") from None
         if within is not None:
             timer = loop.call_later(within, give_up, future, Late)
             future.add_done_callback(lambda _: timer.cancel())

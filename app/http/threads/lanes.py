@@ -1,0 +1,74 @@
+"""Lanes: threads of their own for what can be slow, a share of each for one organisation in one mode."""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+import store
+from app.http import bodies
+from app.http.context import Request
+from app.http.threads.hop import LONGEST_QUEUE, Hop
+from app.instance.settings import Settings
+from store.accounts import organisations
+from store.assessing import invitations
+from store.database.engine import Reading
+
+ORDINARY, HEALTH = "request", "health"  # what the documents do not mark, and what load balancers ask
+AT_ONCE = "none"  # marks what waits for nothing: it is answered where requests arrive
+PATIENCE = 3  # times as long as an ordinary request may take what reaches the network, files or a program
+
+Party = tuple[UUID, bool]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Threads, and how long a request of theirs may take, its client's time aside."""
+
+    hop: Hop
+    seconds: float
+
+
+def make(settings: Settings) -> dict[str, Lane]:
+    """Make a process's lanes, by what the documents' `x-lane` says: threads, and how many may wait for them.
+
+    Of the threads half are for one party at most, of the room as much as there are parties that wait.
+    """
+    slow = {
+        "network": (settings.network_threads, 16),
+        "files": (settings.files_threads, 64),
+        "program": (settings.programs_at_a_time, 16),
+    }
+    usual, patient = settings.request_seconds, PATIENCE * settings.request_seconds
+    return {
+        ORDINARY: _lane(ORDINARY, settings.threads, settings.threads * 3 // 4, LONGEST_QUEUE, usual),
+        HEALTH: _lane(HEALTH, 1, 1, 16, usual),
+        **{name: _lane(name, threads, threads // 2, room, patient) for name, (threads, room) in slow.items()},
+    }
+
+
+def _lane(name: str, threads: int, share: int, room: int, seconds: float) -> Lane:
+    return Lane(Hop(threads, name, share=max(1, share), room=room), seconds)
+
+
+# Whose a request without a key is, by a parameter of its path.
+OWNERS: dict[str, Callable[[Reading, str], Party | None]] = {
+    "token": invitations.owner,
+    "org_slug": organisations.owner,
+}
+
+
+def party(request: Request, places: Iterable[tuple[int, str]], lane: str) -> Hashable:
+    """Say in whose share a request counts: its organisation's and mode's, or that of its address.
+
+    Where there is no key the database is asked, but only for a lane of its own.
+    """
+    if request.caller:
+        return request.caller.organisation_id, request.caller.livemode
+    if lane == ORDINARY:
+        return request.address
+    segments = request.path.strip("/").split("/")
+    for number, name in places:
+        if name in OWNERS and bodies.sound(segments[number]):
+            with store.reading() as reading:
+                return OWNERS[name](reading, segments[number]) or request.address
+    return request.address
