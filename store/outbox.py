@@ -133,6 +133,16 @@ def finish(session: Session, id: UUID, *, error: str | None = None) -> None:
     session.execute(update(OutboxItem).where(OutboxItem.id == id).values(finished_at=now(), last_error=error))
 
 
+def restart(session: Session, job: str, ids: Sequence[UUID]) -> None:
+    """Begin work of a kind anew that was ended."""
+    session.execute(
+        update(OutboxItem)
+        .where(OutboxItem.job == job, OutboxItem.id.in_(ids))
+        .values(finished_at=None, last_error=None, attempts=0, due_at=now())
+    )
+    ring(session)
+
+
 def put_off(session: Session, id: UUID, *, delay: timedelta, error: str) -> None:
     """Note that a piece of work failed and is to be tried again."""
     session.execute(

@@ -12,9 +12,11 @@ from dramatiq.middleware.time_limit import TimeLimitExceeded
 
 import store
 from store import outbox
+from store.database import aside
+from store.database.aside import Row
 from store.outbox import Handed
 from workers import leases, measures
-from workers.jobs import JOBS, wait
+from workers.jobs import JOBS, Job, wait
 
 log = logging.getLogger("hiring.work")
 
@@ -61,18 +63,21 @@ def work(id: str, attempts: int) -> None:
     except (Exception, TimeLimitExceeded) as fault:
         log.exception("The job %s failed.", taken.job, extra={"item": id, "attempts": taken.attempts})
         measures.JOBS.labels(taken.job, "failed").inc()
-        used_up = job.attempts is not None and taken.attempts >= job.attempts
-        _failed(taken, fault, given_up=used_up or isinstance(fault, job.final))
+        _failed(taken, fault, job)
     else:
         with store.transaction() as session:
             outbox.finish(session, taken.id)
         measures.JOBS.labels(taken.job, "done").inc()
 
 
-def _failed(item: outbox.OutboxItem, fault: BaseException, *, given_up: bool) -> None:
-    error = f"{type(fault).__name__}: {fault}"[:1_000].replace("\x00", "")
+def _failed(item: outbox.OutboxItem, fault: BaseException, job: Job) -> None:
+    """Put it off; where it has been tried often enough set it aside, and where it has its answer give it up."""
+    error = aside.reason(fault)
+    refused = isinstance(fault, job.final)
     with store.transaction() as session:
-        if given_up:
-            outbox.finish(session, item.id, error=error)
-        else:
+        if not refused and item.attempts < job.attempts:
             outbox.put_off(session, item.id, delay=wait(item.attempts), error=error)
+            return
+        outbox.finish(session, item.id, error=error)
+        if not refused:
+            aside.keep(session, item.job, [Row(item.id)], fault, again=False)

@@ -17,14 +17,16 @@ class Job:
     run: Callable[[UUID, dict[str, Any]], None]  # the item's id and arguments; outside any transaction
     threads: int  # in each process: a kind that hangs or floods takes no other kind's
     longest: timedelta  # longer than the work ever takes: then it hangs, and is begun again elsewhere
-    attempts: int | None = None  # given up after so many; None: never
-    final: tuple[type[Exception], ...] = ()  # faults that another attempt would meet again: given up at once
+    attempts: int = 20  # set aside after so many: about ten hours
+    final: tuple[
+        type[Exception], ...
+    ] = ()  # an answer that another attempt would get again: given up at once
 
 
 JOBS: dict[str, Job] = {
-    "mail": Job(mail.send, threads=4, longest=timedelta(minutes=2), attempts=20, final=(RefusedError,)),
+    "mail": Job(mail.send, threads=4, longest=timedelta(minutes=2), final=(RefusedError,)),
     "grade": Job(grading.grade, threads=4, longest=timedelta(minutes=15)),
-    "probe": Job(probes.probe, threads=2, longest=timedelta(minutes=1), attempts=20),
+    "probe": Job(probes.probe, threads=2, longest=timedelta(minutes=1)),
     "screen": Job(screening.screen, threads=2, longest=timedelta(minutes=5)),
 }
 

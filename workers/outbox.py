@@ -9,10 +9,10 @@ from typing import Protocol
 
 import store
 from store import outbox
-from store.database import bell
+from store.database import aside, bell
 from store.delivering import fanout
 from store.outbox import Handed
-from workers import measures
+from workers import apart, measures
 
 log = logging.getLogger("hiring.relay")
 
@@ -71,11 +71,33 @@ class Relay:
 
 def fan_out(ring: Callable[[], None]) -> float:
     """Turn a batch of events into deliveries, and ring for whoever sends them; return how long to rest."""
-    events, made = store.in_transaction(partial(fanout.fan_out, limit=EVENTS))
+    try:
+        events, made = store.in_transaction(partial(fanout.fan_out, limit=EVENTS))
+    except store.OUTAGES:
+        raise
+    except Exception as fault:
+        return _fan_out_apart(ring, fault)
     measures.FANNED_OUT.inc(events)
     if made:
         ring()
     return 0.0 if events == EVENTS else POLL_SECONDS
+
+
+def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:
+    """Turn those events into deliveries that can be."""
+    log.warning("Events could not be made deliveries together: %s", aside.reason(fault))
+    with store.transaction() as session:
+        waiting = fanout.WAITING.choose(session, EVENTS)
+    if not waiting:
+        raise fault
+    done = apart.each(
+        fanout.WAITING.kind,
+        waiting,
+        lambda session, rows: fanout.fan_out(session, limit=EVENTS, only=rows),
+    )
+    measures.FANNED_OUT.inc(done)
+    ring()
+    return 0.0 if done else POLL_SECONDS
 
 
 def hand_over(bells: Bells) -> float:

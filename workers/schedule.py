@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,9 +20,12 @@ from store import events
 from store.accounts import idempotency, organisations
 from store.applying import moves
 from store.assessing import invitations, sessions
+from store.database import aside
+from store.database.aside import Row
+from store.database.due import Due
 from store.hiring import jobs
 from store.operating import retention
-from workers import measures
+from workers import apart, measures
 
 log = logging.getLogger("hiring.schedule")
 
@@ -36,78 +39,98 @@ LONGEST_SLEEP = timedelta(seconds=1)  # something may become due earlier than wh
 class Kind:
     """One kind of row with a moment at which it is due."""
 
-    name: str
-    next_due: Callable[[Session], datetime | None]  # the earliest such moment
-    run_batch: Callable[[Session], int]  # do what is due, up to a batch; return how much
+    due: Due
+    do: Callable[[Session, Sequence[Row]], int]  # to those that are still due; return to how many
+    size: int = BATCH
 
-    def batch(self, session: Session) -> tuple[datetime | None, int | None]:
+    @property
+    def name(self) -> str:
+        """What it is called in logs, figures and notes."""
+        return self.due.kind
+
+    def batch(self) -> tuple[datetime | None, int | None]:
         """Do what is due, up to a batch; return when it is due and how much was done (None: it is not due yet)."""
-        due = self.next_due(session)
-        return due, self.run_batch(session) if due and due <= now() else None
+        chosen: list[Row] = []
+
+        def carry_out(session: Session) -> tuple[datetime | None, int | None]:
+            apart.hurried(session)
+            due = self.due.next(session)
+            if due is None or due > now():
+                return due, None
+            chosen[:] = self.due.choose(session, self.size)
+            done = self.do(session, chosen) if chosen else 0
+            aside.done(session, self.name, chosen)
+            return due, done
+
+        try:
+            return store.in_transaction(carry_out)
+        except store.OUTAGES:
+            raise
+        except Exception:
+            if not chosen:
+                raise
+            measures.FAULTS.labels(self.name).inc()
+            return None, apart.each(self.name, chosen, self.do)
 
 
-def expire_invitations(session: Session) -> int:
+def expire_invitations(session: Session, rows: Sequence[Row]) -> int:
     """Expire what nobody started in time."""
-    return invitations.expire_due(session, BATCH, schemas.invitations.event)
+    return invitations.expire(session, rows, schemas.invitations.event)
 
 
-def finish_sessions(session: Session) -> int:
+def finish_sessions(session: Session, rows: Sequence[Row]) -> int:
     """Complete sessions whose time is up, as their candidate would have."""
-    due = sessions.due(session, FEW)
+    due = sessions.overdue(session, rows)
     moment = sessions.moment(session)
     for one in due:
         sessions.finish(session, one, moment, schemas.sessions.event)
     return len(due)
 
 
-def publish_jobs(session: Session) -> int:
-    """Publish a draft whose moment has come; one that is not fit stays a draft, with the reason kept."""
-    due = jobs.due_for_publication(session)
-    if due is None:
-        return 0
-    caller = organisations.caller_of(session, due)
-    organisations.lock(session, caller)
-    job = jobs.get(session, caller, str(due.id), for_update=True)
-    moment = job.scheduled_publish_at
-    if job.status != "draft" or job.publish_error or moment is None or moment > now():
-        return 1  # another schedule, or somebody, was faster
-    try:
-        jobs.publish(session, caller, job, schemas.jobs.event)
-    except Refusal as refusal:
-        job.publish_error = str(refusal)
-        log.warning(
-            "A job could not be published on schedule.", extra={"job": str(job.id), "refusal": refusal.code}
-        )
-    return 1
+def publish_jobs(session: Session, rows: Sequence[Row]) -> int:
+    """Publish drafts whose moment has come; one that is not fit stays a draft, with the reason kept."""
+    for row in rows:
+        caller = organisations.caller_of(session, row)
+        organisations.lock(session, caller)
+        job = jobs.get(session, caller, str(row.id), for_update=True)
+        moment = job.scheduled_publish_at
+        if job.status != "draft" or job.publish_error or moment is None or moment > now():
+            continue  # another schedule, or somebody, was faster
+        try:
+            jobs.publish(session, caller, job, schemas.jobs.event)
+        except Refusal as refusal:
+            job.publish_error = str(refusal)
+            log.warning(
+                "A job could not be published on schedule.",
+                extra={"job": str(job.id), "refusal": refusal.code},
+            )
+    return len(rows)
 
 
-def close_jobs(session: Session) -> int:
+def close_jobs(session: Session, rows: Sequence[Row]) -> int:
     """Close open jobs whose time is over."""
-    due = jobs.due_for_closing(session, FEW)
+    due = jobs.overdue(session, rows)
     for job in due:
         events.apply(session, job, rules.jobs.close(job.status), schemas.jobs.event)
     return len(due)
 
 
-def mail_rejections(session: Session) -> int:
+def mail_rejections(session: Session, rows: Sequence[Row]) -> int:
     """Mail the candidates whose rejection they may hear of by now."""
-    return moves.mail_rejections(session, schemas.applications, FEW)
+    return moves.mail_rejections(session, rows, schemas.applications)
 
 
 KINDS = (
-    Kind("invitations", invitations.next_due, expire_invitations),
-    Kind("sessions", sessions.next_due, finish_sessions),
-    Kind("job publications", jobs.next_publication, publish_jobs),
-    Kind("job expiries", jobs.next_expiry, close_jobs),
-    Kind("rejection mails", moves.next_rejection_mail, mail_rejections),
-    Kind("events", retention.events_due, lambda session: retention.delete_events(session, BATCH)),
-    Kind("deliveries", retention.deliveries_due, lambda session: retention.delete_deliveries(session, BATCH)),
-    Kind("outbox", retention.outbox_due, lambda session: retention.delete_outbox(session, BATCH)),
-    Kind(
-        "idempotent answers",
-        idempotency.answers_due,
-        lambda session: idempotency.delete_answers(session, BATCH),
-    ),
+    Kind(invitations.DUE, expire_invitations),
+    Kind(sessions.DUE, finish_sessions, FEW),
+    Kind(jobs.PUBLICATIONS, publish_jobs, 1),
+    Kind(jobs.EXPIRIES, close_jobs, FEW),
+    Kind(moves.REJECTION_MAILS, mail_rejections, FEW),
+    Kind(retention.EVENTS, retention.deletion(retention.EVENTS)),
+    Kind(retention.DELIVERIES, retention.delete_deliveries),
+    Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),
+    Kind(retention.SET_ASIDE, retention.deletion(retention.SET_ASIDE)),
+    Kind(idempotency.DUE, idempotency.delete_answers),
 )
 
 
@@ -127,7 +150,7 @@ def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
     began = now()
     try:
         while not stopping.is_set() and now() - began < LONGEST_TURN:
-            due, done = store.in_transaction(kind.batch)
+            due, done = kind.batch()
             if done is None:
                 return due
             if not done:  # another schedule has it in hand
@@ -144,5 +167,5 @@ def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
 def lags(session: Session, kinds: tuple[Kind, ...] = KINDS) -> dict[str, float]:
     """Return for each kind how many seconds ago its earliest row became due; 0 when nothing is due."""
     moment = now()
-    found = {kind.name: kind.next_due(session) for kind in kinds}
+    found = {kind.name: kind.due.next(session) for kind in kinds}
     return {name: max(0.0, (moment - due).total_seconds()) if due else 0.0 for name, due in found.items()}

@@ -19,6 +19,7 @@ COMMANDS = {
     "keys": "Make, list and revoke API keys.",
     "members": "Manage the people of an organisation.",
     "secrets": "Manage what is encrypted at rest.",
+    "aside": "List what failed and was set aside, and put it back.",
     "doctor": "Say what is wrong, and what helps.",
     "test": "Run every check and every test.",
     "bench": "Measure speed against peers.",

@@ -135,6 +135,16 @@ def _work(found: health.Figures) -> Findings:
             )
 
 
+def _set_aside(_: Settings) -> Findings:
+    with store.transaction() as session:
+        found = health.set_aside(session)
+    for kind, count, tries, reason in found:
+        yield Finding(
+            "set aside", WRONG, f"{kind}: {count} failed, were tried {tries} times at most and stand aside while their"
+            f" neighbours go on; the newest: {reason} When that is mended, `hiring aside back '{kind}'`."
+        )  # fmt: skip
+
+
 def _endpoints(_: Settings) -> Findings:
     with store.transaction() as session:
         disabled = health.disabled_endpoints(session, limit=SHOWN + 1)
@@ -155,7 +165,7 @@ def _endpoints(_: Settings) -> Findings:
         yield Finding("endpoints", FINE, "None is switched off, and every secret can be read.")
 
 
-LOOKS: tuple[Callable[[Settings], Findings], ...] = (_clock, _waiting, _endpoints)
+LOOKS: tuple[Callable[[Settings], Findings], ...] = (_clock, _waiting, _set_aside, _endpoints)
 
 
 def _mail_server(settings: Settings) -> Findings:

@@ -38,6 +38,7 @@ class Waiting:
         try:
             with store.transaction() as session:
                 found, lags = health.figures(session), schedule.lags(session)
+                set_aside = health.set_aside(session)
         except SQLAlchemyError:
             log.warning("The database did not answer for the figures.")
             yield Gauge("hiring_database_up", "Whether the database answers.", value=0)
@@ -70,6 +71,10 @@ class Waiting:
             failing.add_metric([work.job], work.failing)
             oldest.add_metric([work.job], work.overdue_seconds)
         yield from (depth, failing, oldest)
+        aside = Gauge("hiring_set_aside", "Rows that failed and stand aside.", labels=["kind"])
+        for kind, count, _, _ in set_aside:
+            aside.add_metric([kind], count)
+        yield aside
         lag = Gauge(
             "hiring_schedule_lag_seconds", "How long ago the first due row became due.", labels=["kind"]
         )

@@ -1,20 +1,22 @@
 """Answers kept for a day, so that a repeated request has its effect once."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, delete, func, select, update
+from sqlalchemy import ColumnElement, ForeignKey, Index, Uuid, cast, delete, func, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import IdempotencyInProgress, IdempotencyMismatch
 from store.database import secrets
+from store.database.aside import Row
 from store.database.base import Base
+from store.database.due import Due
 from store.database.ids import new_id
 
 KEPT = timedelta(hours=24)
@@ -149,22 +151,15 @@ def _held(asked: Asked, holder: UUID) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def answers_due(session: Session) -> datetime | None:
-    """Return when the oldest answer goes."""
-    oldest = session.scalar(select(func.min(IdempotentAnswer.created_at)))
-    return None if oldest is None else oldest + KEPT
+# An answer has no id of its own.
+_PLACE = cast(
+    func.md5(func.concat(IdempotentAnswer.organisation_id, IdempotentAnswer.livemode, IdempotentAnswer.key)),
+    Uuid,
+)
+DUE = Due("idempotent answers", IdempotentAnswer, IdempotentAnswer.created_at, after=KEPT, id=_PLACE)
 
 
-def delete_answers(session: Session, limit: int) -> int:
-    """Delete answers that are a day old; return how many."""
-    old = (
-        select(IdempotentAnswer.created_at)
-        .where(IdempotentAnswer.created_at <= now() - KEPT)
-        .order_by(IdempotentAnswer.created_at)
-        .limit(limit)
-    )
-    newest = max(session.scalars(old), default=None)
-    if newest is None:
-        return 0
-    done = session.execute(delete(IdempotentAnswer).where(IdempotentAnswer.created_at <= newest))
+def delete_answers(session: Session, rows: Sequence[Row]) -> int:
+    """Delete those answers that are a day old; return how many."""
+    done = session.execute(delete(IdempotentAnswer).where(*DUE.among(rows)))
     return int(done.rowcount)  # type: ignore[attr-defined]  # a change has it

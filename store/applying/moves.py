@@ -1,10 +1,11 @@
 """What is done with applications: each move with its event, its line of history and what else it brings."""
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from rules import applications as rules
@@ -18,7 +19,9 @@ from store.applying import applications
 from store.applying.applications import Application
 from store.assessing import invitations, inviting
 from store.assessing.assessments import Assessment
+from store.database.aside import Row
 from store.database.base import visible
+from store.database.due import Due
 from store.hiring.jobs import Job
 
 INVITED_FOR = timedelta(days=7)
@@ -174,23 +177,18 @@ def hire(session: Session, application: Application, shows: Shows, *, actor: str
     make(session, application, move, "hired", shows, actor)
 
 
-def next_rejection_mail(session: Session) -> datetime | None:
-    """Return when the next rejected candidate is to be mailed."""
-    return session.scalar(
-        select(func.min(Application.rejection_mail_at)).where(
-            Application.status == "rejected", Application.rejection_mail_at.is_not(None)
-        )
-    )
+REJECTION_MAILS = Due(
+    "rejection mails", Application, Application.rejection_mail_at, Application.status == "rejected"
+)
 
 
-def mail_rejections(session: Session, shows: Shows, limit: int) -> int:
-    """Mail rejected candidates whose moment has come; return how many there were."""
+def mail_rejections(session: Session, rows: Sequence[Row], shows: Shows) -> int:
+    """Mail those rejected candidates whose moment has come; return how many there were."""
     due = session.scalars(
         select(Application)
-        .where(Application.status == "rejected", Application.rejection_mail_at <= now())
+        .where(*REJECTION_MAILS.among(rows))
         .options(joinedload(Application.job, innerjoin=True))
         .order_by(Application.rejection_mail_at)
-        .limit(limit)
         .with_for_update(of=Application, skip_locked=True)
     ).all()
     for application in due:

@@ -1,10 +1,11 @@
 """Invitations: one per assessment and email."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, and_, bindparam, func, select, text, update
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, and_, bindparam, select, text, update
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 
 from rules.caller import Caller
@@ -16,7 +17,9 @@ from store import events
 from store.assessing import assessments
 from store.assessing.assessments import Assessment
 from store.database import listing
+from store.database.aside import Row
 from store.database.base import ANYONE, Base, Owned, Updated, visible
+from store.database.due import Due
 from store.database.engine import Means
 from store.database.prepared import Prepared
 from store.database.usage import USED
@@ -161,31 +164,21 @@ def remove(session: Session, invitation: Invitation) -> None:
     _count(session, invitation.assessment_id, -1)
 
 
-def next_due(session: Session) -> datetime | None:
-    """Return when the next invitation that nobody has started expires."""
-    return session.scalar(select(func.min(Invitation.expires_at)).where(Invitation.status == "pending"))
-
-
+DUE = Due("invitations", Invitation, Invitation.expires_at, Invitation.status == "pending")
 _DUE = Prepared(
     text("""
-    WITH oldest AS (
-        SELECT * FROM invitations WHERE status = 'pending' AND expires_at <= :moment
-        ORDER BY expires_at LIMIT :rows FOR UPDATE SKIP LOCKED
-    ), newest AS (  -- what has just become due does not wait for a backlog
-        SELECT * FROM invitations WHERE status = 'pending' AND expires_at <= :moment
-        ORDER BY expires_at DESC LIMIT :rows / 10 FOR UPDATE SKIP LOCKED
-    )
     SELECT due.*, assessments.slug AS "assessment.slug", assessments.title AS "assessment.title"
-    FROM (SELECT * FROM oldest UNION ALL SELECT * FROM newest WHERE id NOT IN (SELECT id FROM oldest)) AS due
-    JOIN assessments ON assessments.id = due.assessment_id
+    FROM invitations AS due JOIN assessments ON assessments.id = due.assessment_id
+    WHERE due.id = ANY (:ids) AND due.status = 'pending' AND due.expires_at <= :moment
     ORDER BY due.expires_at, due.id
+    FOR UPDATE OF due SKIP LOCKED
     """)
 )
 
 
-def expire_due(session: Session, limit: int, show: events.Shape) -> int:
-    """Expire what nobody started in time, with their events; return how many there were."""
-    due = _DUE.all(session, moment=now(), rows=limit)
+def expire(session: Session, rows: Sequence[Row], show: events.Shape) -> int:
+    """Expire those that nobody started in time, with their events; return how many there were."""
+    due = _DUE.all(session, ids=[row.id for row in rows], moment=now())
     events.apply_all(session, Invitation, due, MOVES["expire"], show)
     return len(due)
 

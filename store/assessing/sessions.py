@@ -3,6 +3,7 @@
 The invitation's row is the lock of everything a candidate does: whoever moves or writes a session takes it first.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -32,7 +33,9 @@ from store.accounts.organisations import Organisation
 from store.assessing import snapshots
 from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
+from store.database.aside import Row
 from store.database.base import Base, Identified, Owned, Updated
+from store.database.due import Due
 from store.database.ids import new_id
 
 
@@ -224,28 +227,19 @@ def save(session: Session, sitting: Sitting, row: SessionCase, answer: Any) -> d
     return sitting.moment
 
 
-def next_due(session: Session) -> datetime | None:
-    """Return when the time of the next running session is up."""
-    return session.scalar(
-        select(func.min(CandidateSession.deadline_at)).where(CandidateSession.completed_at.is_(None))
-    )
+DUE = Due("sessions", CandidateSession, CandidateSession.deadline_at, CandidateSession.completed_at.is_(None))
 
 
-def due(session: Session, limit: int) -> list[CandidateSession]:
-    """Claim running sessions whose time is up, oldest deadline first; whatever somebody else holds is left alone."""
+def overdue(session: Session, rows: Sequence[Row]) -> list[CandidateSession]:
+    """Take those running sessions whose time is up; whatever somebody else holds is left alone."""
     return list(
         session.scalars(
             select(CandidateSession)
             .join(CandidateSession.invitation)
             .join(Invitation.assessment)
             .options(contains_eager(CandidateSession.invitation).contains_eager(Invitation.assessment))
-            .where(
-                CandidateSession.completed_at.is_(None),
-                CandidateSession.deadline_at <= func.clock_timestamp(),
-                Invitation.status == "started",
-            )
+            .where(*DUE.among(rows))
             .order_by(CandidateSession.deadline_at)
-            .limit(limit)
             .with_for_update(of=[Invitation, CandidateSession], skip_locked=True)
         )
     )

@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 
 from rules import events as catalogue
 from rules.clock import now
+from store.database.aside import Row
+from store.database.due import Due
 from store.database.ids import new_id
 from store.delivering.webhooks import WebhookEndpoint
 from store.events import Event
@@ -41,7 +43,11 @@ _FAN_OUT = text("""
 """)
 
 
-def fan_out(session: Session, *, limit: int) -> tuple[int, list[UUID]]:
+# Chosen so when some of them failed; those that did are set aside under this name.
+WAITING = Due("fan-out", Event, Event.created_at, Event.fanned_out_at.is_(None), order=Event.id)
+
+
+def fan_out(session: Session, *, limit: int, only: Sequence[Row] | None = None) -> tuple[int, list[UUID]]:
     """Make the deliveries of events that have none yet; return how many events, and the deliveries' ids.
 
     An endpoint gets what happened since it was verified, in its mode, if it subscribes to it; one that is paused
@@ -49,7 +55,7 @@ def fan_out(session: Session, *, limit: int) -> tuple[int, list[UUID]]:
     """
     events = session.scalars(
         select(Event)
-        .where(Event.fanned_out_at.is_(None))
+        .where(*(WAITING.free() if only is None else WAITING.among(only)))
         .order_by(Event.id)
         .limit(limit)
         .with_for_update(skip_locked=True)

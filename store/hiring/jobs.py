@@ -24,7 +24,9 @@ from rules.errors import NotFound
 from store import events
 from store.assessing.assessments import Assessment
 from store.database import listing
+from store.database.aside import Row
 from store.database.base import ANYONE, Base, Updated, free_slug, visible
+from store.database.due import Due
 from store.database.named import Named, Reader, by_key
 
 # What a search looks at, and whatever else is asked with it.
@@ -140,35 +142,20 @@ def publish(session: Session, caller: Caller, job: Job, show: events.Shape) -> N
     events.apply(session, job, move, show)
 
 
-def next_publication(session: Session) -> datetime | None:
-    """Return when the next draft is to be published."""
-    waiting = select(func.min(Job.scheduled_publish_at)).where(
-        Job.status == "draft", Job.publish_error.is_(None)
-    )
-    return session.scalar(waiting)
+# It is not locked where it is chosen, because its organisation comes first.
+PUBLICATIONS = Due(
+    "job publications",
+    Job,
+    Job.scheduled_publish_at,
+    Job.status == "draft",
+    Job.publish_error.is_(None),
+    locked=False,
+)
+EXPIRIES = Due("job expiries", Job, Job.expires_at, Job.status == "open")
 
 
-def due_for_publication(session: Session) -> Any | None:
-    """Find a draft whose moment has come; it is not locked, because its organisation comes first."""
-    return session.execute(
-        select(Job.id, Job.organisation_id, Job.livemode)
-        .where(Job.status == "draft", Job.publish_error.is_(None), Job.scheduled_publish_at <= now())
-        .order_by(Job.scheduled_publish_at)
-        .limit(1)
-    ).first()
-
-
-def next_expiry(session: Session) -> datetime | None:
-    """Return when the next open job closes by itself."""
-    return session.scalar(select(func.min(Job.expires_at)).where(Job.status == "open"))
-
-
-def due_for_closing(session: Session, limit: int) -> Sequence[Job]:
-    """Take open jobs whose time is over, the first that ended first."""
+def overdue(session: Session, rows: Sequence[Row]) -> Sequence[Job]:
+    """Take those open jobs whose time is over, the first that ended first."""
     return session.scalars(
-        select(Job)
-        .where(Job.status == "open", Job.expires_at <= now())
-        .order_by(Job.expires_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
+        select(Job).where(*EXPIRIES.among(rows)).order_by(Job.expires_at).with_for_update(skip_locked=True)
     ).all()

@@ -109,9 +109,14 @@ class Figures:
 
 
 _FIGURES = text("""
+    WITH waiting AS (
+        SELECT count(*) AS count, coalesce(extract(epoch FROM now() - min(created_at)), 0) AS oldest
+        FROM events
+        WHERE fanned_out_at IS NULL AND id NOT IN (SELECT row_id FROM set_aside WHERE kind = 'fan-out')
+    )
     SELECT
-        (SELECT count(*) FROM events WHERE fanned_out_at IS NULL),
-        (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0) FROM events WHERE fanned_out_at IS NULL),
+        (SELECT count FROM waiting),
+        (SELECT oldest FROM waiting),
         coalesce(sum(pending_delivery_count) FILTER (WHERE is_active), 0),
         coalesce(sum(pending_delivery_count) FILTER (WHERE NOT is_active), 0),
         greatest(0, coalesce(extract(epoch FROM now() - min(first.next_attempt_at)), 0)),
@@ -152,6 +157,7 @@ _GIVEN_UP = text("""
     SELECT job, count(*), (array_agg(last_error ORDER BY id DESC))[1]
     FROM outbox
     WHERE finished_at > now() - interval '1 day' AND last_error IS NOT NULL AND attempts > 0
+      AND id NOT IN (SELECT row_id FROM set_aside)
     GROUP BY job ORDER BY job
 """)
 
@@ -159,6 +165,17 @@ _GIVEN_UP = text("""
 def given_up(session: Session) -> list[tuple[str, int, str]]:
     """Return what was given up in the last day: job, how many, the newest error. Reads all that is kept."""
     return [(job, count, error) for job, count, error in session.execute(_GIVEN_UP)]
+
+
+_SET_ASIDE = text("""
+    SELECT kind, count(*), max(tries), (array_agg(reason ORDER BY id DESC))[1]
+    FROM set_aside GROUP BY kind ORDER BY kind
+""")
+
+
+def set_aside(session: Session) -> list[tuple[str, int, int, str]]:
+    """Return what was set aside: kind, how many rows, how often one was tried at most, the newest one's reason."""
+    return [(kind, count, tries, reason) for kind, count, tries, reason in session.execute(_SET_ASIDE)]
 
 
 _DISABLED = text("""

@@ -1,12 +1,14 @@
-"""What is kept for a while and then deleted: events, their deliveries, and work that is done."""
+"""What is kept for a while and then deleted: events, their deliveries, work that is done, notes of what failed."""
 
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import ColumnElement, delete, text
 from sqlalchemy.orm import Session
 
-from rules.clock import now
+from store.database.aside import Row, SetAside
+from store.database.due import Due
 from store.delivering.webhooks import Delivery
 from store.events import Event
 from store.outbox import OutboxItem
@@ -14,45 +16,30 @@ from store.outbox import OutboxItem
 KEPT = timedelta(days=30)
 
 
-def next_due(session: Session, model: Any, *conditions: Any) -> datetime | None:
-    """Return when the oldest row is old enough; ids are in the order of time."""
-    oldest: datetime | None = session.scalar(
-        select(model.created_at).where(*conditions).order_by(model.id).limit(1)
-    )
-    return None if oldest is None else oldest + KEPT
+def _kept(kind: str, model: Any, *conditions: ColumnElement[bool]) -> Due:
+    # Ids are in the order of time, and have an index.
+    return Due(kind, model, model.created_at, *conditions, after=KEPT, order=model.id)
 
 
-def events_due(session: Session) -> datetime | None:
-    """Return when the oldest event goes."""
-    return next_due(session, Event, Event.fanned_out_at.is_not(None))
+EVENTS = _kept("events", Event, Event.fanned_out_at.is_not(None))
+DELIVERIES = _kept("deliveries", Delivery)
+OUTBOX = _kept("outbox", OutboxItem, OutboxItem.finished_at.is_not(None))
+SET_ASIDE = _kept("set aside", SetAside)
 
 
-def deliveries_due(session: Session) -> datetime | None:
-    """Return when the oldest delivery goes."""
-    return next_due(session, Delivery)
+def deletion(due: Due) -> Callable[[Session, Sequence[Row]], int]:
+    """Return what deletes rows that are due and says how many."""
 
+    def delete_rows(session: Session, rows: Sequence[Row]) -> int:
+        done = session.execute(delete(due.model).where(*due.among(rows)))
+        return int(done.rowcount)  # type: ignore[attr-defined]  # a change has it
 
-def outbox_due(session: Session) -> datetime | None:
-    """Return when the oldest finished work goes."""
-    return next_due(session, OutboxItem, OutboxItem.finished_at.is_not(None))
-
-
-def delete_events(session: Session, limit: int) -> int:
-    """Delete old events; return how many."""
-    return _delete(session, Event, limit, Event.fanned_out_at.is_not(None))
-
-
-def delete_outbox(session: Session, limit: int) -> int:
-    """Delete finished work; return how much."""
-    return _delete(session, OutboxItem, limit, OutboxItem.finished_at.is_not(None))
+    return delete_rows
 
 
 _DELIVERIES = text("""
-    WITH old AS (
-        SELECT id FROM deliveries WHERE created_at < :before ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED
-    ), gone AS (
-        DELETE FROM deliveries USING old WHERE deliveries.id = old.id
-        RETURNING deliveries.endpoint_id, deliveries.status
+    WITH gone AS (
+        DELETE FROM deliveries WHERE id = ANY (:ids) RETURNING endpoint_id, status
     ), counted AS (
         UPDATE webhook_endpoints AS endpoint
         SET pending_delivery_count = pending_delivery_count - waiting.count, updated_at = clock_timestamp()
@@ -64,19 +51,7 @@ _DELIVERIES = text("""
 """)
 
 
-def delete_deliveries(session: Session, limit: int) -> int:
+def delete_deliveries(session: Session, rows: Sequence[Row]) -> int:
     """Delete old deliveries, those that still wait for a paused endpoint too; return how many."""
-    found: int = session.execute(_DELIVERIES, {"before": now() - KEPT, "limit": limit}).scalar_one()
+    found: int = session.execute(_DELIVERIES, {"ids": [row.id for row in rows]}).scalar_one()
     return found
-
-
-def _delete(session: Session, model: Any, limit: int, *conditions: Any) -> int:
-    old = (
-        select(model.id)
-        .where(model.created_at < now() - KEPT, *conditions)
-        .order_by(model.id)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    rows = session.execute(delete(model).where(model.id.in_(old.scalar_subquery())).returning(model.id))
-    return len(rows.all())

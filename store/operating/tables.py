@@ -6,12 +6,14 @@ from store import events, outbox
 from store.accounts import idempotency, keys, members, organisations
 from store.applying import applications, attachments, candidates, screening
 from store.assessing import assessments, cases, invitations, sessions
+from store.database import aside
 from store.database.base import Base
 from store.delivering import webhooks
 from store.hiring import fields, jobs, knockouts, requirements
 
 __all__ = [
     "applications",
+    "aside",
     "assessments",
     "attachments",
     "candidates",

@@ -20,7 +20,9 @@ from app.instance import doctor
 from app.instance.settings import Settings
 from store import outbox
 from store.accounts import limits
-from store.database import engine, secrets
+from store.database import aside, engine, secrets
+from store.database.aside import Row
+from store.database.ids import new_id
 from store.delivering import webhooks
 from store.operating import health
 from tests import receiver as receivers
@@ -136,6 +138,7 @@ def patient(wired: Settings) -> Iterator[Settings]:
     with store.transaction() as session:
         session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
         session.execute(text("UPDATE outbox SET finished_at = now(), last_error = NULL"))
+        session.execute(text("DELETE FROM set_aside"))
         session.execute(text("DELETE FROM webhook_endpoints"))
     yield wired
     engine.configure(wired.database_url)
@@ -178,6 +181,35 @@ def test_what_waits_too_long_is_said_with_what_helps(patient: Settings, caller: 
     assert "1 events wait, the oldest for 2 h" in found["relay"]
     assert "hiring work" in found["relay"]
     assert "SMTPAuthenticationError: 535" in found["mail"]
+
+
+def test_what_was_set_aside_is_said_with_what_puts_it_back(patient: Settings) -> None:
+    id = new_id()
+    with store.transaction() as session:
+        aside.keep(session, "job expiries", [Row(id)], ValueError("It is odd."), again=False)
+    words = "1 failed, were tried 1 times at most and stand aside while their neighbours go on; the newest: ValueError:"
+    assert words in told(patient)["set aside"]
+    assert "`hiring aside back 'job expiries'`" in told(patient)["set aside"]
+    for command, said in (
+        (["list"], f"job expiries\t{id}"),
+        (["back", "sessions"], "0 put back."),
+        (["back", "job expiries", str(new_id())], "0 put back."),
+        (["back", "job expiries", str(id)], "1 put back."),
+        (["list"], ""),
+    ):
+        done = subprocess.run(
+            [*HIRING, "aside", *command],
+            check=False,
+            env=environ(patient),
+            cwd="/",
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        assert said in done.stdout
+        assert said or not done.stdout
+    assert "set aside" not in told(patient)
 
 
 def test_an_overdue_schedule_is_said(patient: Settings, tenant: Tenant) -> None:

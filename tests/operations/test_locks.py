@@ -9,7 +9,6 @@ from typing import Any
 import psycopg
 import pytest
 
-import store
 from store.database.locks import ORDER
 from tests.api import Api, Tenant
 from tests.documents import Documented
@@ -107,8 +106,7 @@ def test_the_locks_of_a_request_are_seen(tenant: Tenant, transactions: list[list
 def test_the_schedule_keeps_the_order_of_locks(
     kind: schedule.Kind, tenant: Tenant, transactions: list[list[str]]
 ) -> None:
-    with store.transaction() as session:
-        kind.run_batch(session)
+    kind.batch()
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
 
 

@@ -45,7 +45,7 @@ def look(invited):
 
 def finish_due():
     with store.transaction() as session:
-        found = sessions.due(session, 10)
+        found = sessions.overdue(session, sessions.DUE.choose(session, 10))
         for one in found:
             sessions.finish(session, one, sessions.moment(session), show)
         return len(found)
@@ -227,7 +227,7 @@ def test_the_schedule_claims_only_sessions_whose_time_is_up():
     handed_in.ends_in(-5)
     look(handed_in)
     with store.transaction() as session:
-        assert sessions.next_due(session) <= over.session().deadline_at
+        assert sessions.DUE.next(session) <= over.session().deadline_at
     assert finish_due() >= 1
     assert over.session().completed_at == over.session().deadline_at
     assert over.invitation().status == handed_in.invitation().status == "completed"
@@ -240,8 +240,8 @@ def test_two_schedules_never_claim_the_same_session():
     for one in started:
         one.ends_in(-5)
     with store.transaction() as first, store.transaction() as second:
-        mine = {one.id for one in sessions.due(first, 2)}
-        theirs = {one.id for one in sessions.due(second, 10)}
+        mine = {one.id for one in sessions.DUE.choose(first, 2)}
+        theirs = {one.id for one in sessions.DUE.choose(second, 10)}
     assert len(mine) == 2
     assert theirs
     assert not mine & theirs

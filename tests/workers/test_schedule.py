@@ -1,6 +1,8 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client import REGISTRY
@@ -9,6 +11,8 @@ from sqlalchemy import func, select, text
 import store
 from rules.clock import now
 from store import outbox
+from store.database.aside import Row
+from store.database.ids import new_id
 from store.delivering import fanout
 from store.delivering.webhooks import Delivery
 from store.events import Event
@@ -19,6 +23,12 @@ from workers import schedule
 from workers.schedule import Kind
 
 __all__ = ["caller", "wired"]
+
+
+def made(name, next_due, do):
+    """Make a kind of a test's own, whose rows nobody keeps."""
+    due = SimpleNamespace(kind=name, next=next_due, choose=lambda session, limit: [Row(new_id())])
+    return Kind(due, lambda session, rows: do(session))
 
 
 def age(table, days):
@@ -52,8 +62,8 @@ def kept(caller):
     return id
 
 
-def turn():
-    for kind in schedule.KINDS:
+def turn(kinds=schedule.KINDS):
+    for kind in kinds:
         schedule.turn(kind, threading.Event())
 
 
@@ -81,7 +91,7 @@ def test_the_schedule_knows_when_to_look_again(kept):
         moment = schedule.turn(kind, threading.Event())
         assert moment is None or moment > now()
     with store.transaction() as session:
-        assert now() + timedelta(days=29) < retention.events_due(session) <= now() + timedelta(days=30)
+        assert now() + timedelta(days=29) < retention.EVENTS.next(session) <= now() + timedelta(days=30)
 
 
 def test_batches_are_caught_up_until_nothing_is_due(wired):
@@ -91,7 +101,7 @@ def test_batches_are_caught_up_until_nothing_is_due(wired):
         left[0] -= 1
         return 1
 
-    kind = Kind("test", lambda session: now() if left[0] else None, run_batch)
+    kind = made("test", lambda session: now() if left[0] else None, run_batch)
     assert schedule.turn(kind, threading.Event()) is None
     assert left == [0]
 
@@ -108,22 +118,22 @@ def test_a_kind_that_fails_does_not_stop_the_others(wired):
         return 1
 
     schedule.run(
-        stopping, (Kind("bad", lambda session: now(), fail), Kind("good", lambda session: now(), work))
+        stopping, (made("bad", lambda session: now(), fail), made("good", lambda session: now(), work))
     )
     assert done == [1]
 
 
 def test_what_another_schedule_has_in_hand_is_left_to_it(wired):
-    kind = Kind("test", lambda session: now(), lambda session: 0)
+    kind = made("test", lambda session: now(), lambda session: 0)
     assert schedule.turn(kind, threading.Event()) > now() - timedelta(seconds=1)
 
 
 # --- What becomes due in the main journey
 
 
-def schedules(names, count=4):
+def schedules(names, count=4, **changes):
     """Run schedules side by side until nothing is due."""
-    kinds = [kind for kind in schedule.KINDS if kind.name in names]
+    kinds = [replace(kind, **changes) for kind in schedule.KINDS if kind.name in names]
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(lambda _: [schedule.turn(kind, threading.Event()) for kind in kinds], range(count)))
 
@@ -178,8 +188,7 @@ def test_the_schedule_wakes_for_what_is_due_next(tenant):
     assert now() < moment <= now() + timedelta(days=7)
 
 
-def test_a_stop_of_days_is_caught_up_in_the_order_in_which_it_became_due(tenant, monkeypatch):
-    monkeypatch.setattr(schedule, "BATCH", 2)
+def test_a_stop_of_days_is_caught_up_in_the_order_in_which_it_became_due(tenant):
     slug = tenant.live.assessment()["slug"]
     tokens = [tenant.live.invitation(slug)["invite_token"] for _ in range(7)]
     days = [3, 6, 1, 5, 2, 7, 4]
@@ -193,15 +202,14 @@ def test_a_stop_of_days_is_caught_up_in_the_order_in_which_it_became_due(tenant,
             )
     with store.transaction() as session:
         assert schedule.lags(session)["invitations"] > 6.9 * 86_400
-    schedules({"invitations"}, count=1)
+    schedules({"invitations"}, count=1, size=2)
     expired = [one["data"]["invite_token"] for one in told(tenant, "invitation.expired")]
     assert expired == [token for _, token in sorted(zip(days, tokens, strict=True), reverse=True)]
     with store.transaction() as session:
         assert schedule.lags(session)["invitations"] == 0
 
 
-def test_several_schedules_at_once_catch_up_a_backlog_each_row_once(tenant, monkeypatch):
-    monkeypatch.setattr(schedule, "BATCH", 3)
+def test_several_schedules_at_once_catch_up_a_backlog_each_row_once(tenant):
     slug = tenant.live.assessment()["slug"]
     tokens = {tenant.live.invitation(slug)["invite_token"] for _ in range(30)}
     with store.transaction() as session:
@@ -210,7 +218,7 @@ def test_several_schedules_at_once_catch_up_a_backlog_each_row_once(tenant, monk
             {"tokens": list(tokens)},
         )
     while True:  # a schedule that finds all that is due in others' hands looks again a second later
-        schedules({"invitations"}, count=4)
+        schedules({"invitations"}, count=4, size=3)
         with store.transaction() as session:
             if not schedule.lags(session)["invitations"]:
                 break
@@ -225,8 +233,7 @@ def test_several_schedules_at_once_catch_up_a_backlog_each_row_once(tenant, monk
     assert set(expired) == tokens
 
 
-def test_retention_goes_in_batches_and_never_in_one_sweep(kept, caller, monkeypatch):
-    monkeypatch.setattr(schedule, "BATCH", 10)
+def test_retention_goes_in_batches_and_never_in_one_sweep(kept, caller):
     id, _ = new_endpoint(caller, "https://example.com/batches")
     happen(caller, *["job.created"] * 35)
     with store.transaction() as session:
@@ -235,15 +242,14 @@ def test_retention_goes_in_batches_and_never_in_one_sweep(kept, caller, monkeypa
     for table in ("events", "deliveries"):
         age(table, 31)
     sizes = []
-    real = retention.delete_deliveries
 
-    def counted(session, limit):
-        sizes.append(real(session, limit))
+    def counted(session, rows):
+        sizes.append(retention.delete_deliveries(session, rows))
         return sizes[-1]
 
-    monkeypatch.setattr(retention, "delete_deliveries", counted)
-    turn()
-    assert max(sizes) == 10
+    kinds = {kind.name: replace(kind, size=10) for kind in schedule.KINDS}
+    turn([kinds["events"], replace(kinds["deliveries"], do=counted)])
+    assert max(sizes) == 10 + 1  # and one of the newest
     assert sum(sizes) >= 35
     assert deliveries_of(id) == []
 
@@ -261,8 +267,8 @@ def test_what_is_done_and_what_fails_is_counted(wired):
     def fail(session):
         raise ValueError
 
-    schedule.turn(Kind("counted", lambda session: now() if left[0] else None, run_batch), threading.Event())
-    schedule.turn(Kind("failing", lambda session: now(), fail), threading.Event())
+    schedule.turn(made("counted", lambda session: now() if left[0] else None, run_batch), threading.Event())
+    schedule.turn(made("failing", lambda session: now(), fail), threading.Event())
     assert value("hiring_schedule_done_total", "counted") == 14
     assert value("hiring_schedule_faults_total", "failing") == 1
 
@@ -282,6 +288,6 @@ def test_the_schedule_sleeps_until_what_is_due_next_and_no_longer(wired):
         looks.append(1)
         return due
 
-    schedule.run(stopping, (Kind("soon", next_due, run_batch),))
+    schedule.run(stopping, (made("soon", next_due, run_batch),))
     assert done[0] >= due
     assert len(looks) <= 3  # it did not poll until then

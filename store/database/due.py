@@ -1,0 +1,70 @@
+"""Rows that fall due by themselves: which table, which moment, on what condition."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, null, select
+from sqlalchemy.orm import Session
+
+from rules.clock import now
+from store.database import aside
+from store.database.aside import Row
+
+NEWEST = 10  # one in so many: what has just become due does not wait for a backlog
+
+
+class Due:
+    """The rows of one kind that are due when `moment` plus `after` has passed, but for those set aside."""
+
+    def __init__(
+        self,
+        kind: str,
+        model: Any,
+        moment: Any,
+        *conditions: ColumnElement[bool],
+        after: timedelta = timedelta(0),
+        order: Any = None,
+        id: Any = None,
+        locked: bool = True,
+    ) -> None:
+        """`order`: what an index gives in the order of moments; `locked`: a row is held from its choice on."""
+        self.kind, self.model, self.locked = kind, model, locked
+        self._moment, self._after, self._conditions = moment, after, conditions
+        self._order = moment if order is None else order
+        self._id = model.id if id is None else id
+
+    def next(self, session: Session) -> datetime | None:
+        """Return when the next row is due."""
+        found: datetime | None = session.scalar(
+            select(self._moment).where(self._moment.is_not(None), *self.free()).order_by(self._order).limit(1)
+        )
+        return found and found + self._after
+
+    def choose(self, session: Session, limit: int) -> list[Row]:
+        """Take rows that are due and in nobody's hand, the first ones, and of a backlog some of the last ones too."""
+        chosen = self._some(session, self._order, limit)
+        if len(chosen) == limit and limit >= NEWEST:
+            known = {row.id for row in chosen}
+            last = self._some(session, self._order.desc(), limit // NEWEST)
+            chosen += [row for row in reversed(last) if row.id not in known]
+        return chosen
+
+    def free(self) -> tuple[ColumnElement[bool], ...]:
+        """Return the conditions of those rows, due or not yet, that are not set aside."""
+        return (*self._conditions, self._id.not_in(aside.hidden(self.kind)))
+
+    def among(self, rows: Sequence[Row]) -> tuple[ColumnElement[bool], ...]:
+        """Return the conditions of those rows that are still due."""
+        return (aside.one_of(self._id, rows), *self._conditions, self._is_due())
+
+    def _some(self, session: Session, order: Any, limit: int) -> list[Row]:
+        owner = [getattr(self.model, name, null()) for name in ("organisation_id", "livemode")]
+        found = select(self._id, *owner).where(self._is_due(), *self.free()).order_by(order).limit(limit)
+        if self.locked:
+            found = found.with_for_update(of=self.model, skip_locked=True)
+        return [Row(*row) for row in session.execute(found)]
+
+    def _is_due(self) -> ColumnElement[bool]:
+        due: ColumnElement[bool] = self._moment <= now() - self._after
+        return due

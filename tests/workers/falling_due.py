@@ -1,0 +1,152 @@
+"""Rows of every kind that falls due by itself, and one that cannot be worked on."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.dialects import postgresql
+
+import store
+from rules.clock import iso, now
+from store import outbox
+from store.database import aside
+from store.database.aside import Row
+from store.database.ids import new_id
+from store.delivering import fanout
+from tests.api import Tenant
+from tests.hooks import happen, new_caller, new_endpoint
+from workers.schedule import Kind
+
+COUNT = 3
+NOTED = "of old"
+
+
+def later() -> str:
+    return iso(now() + timedelta(days=2))
+
+
+def started(tenant: Tenant) -> None:
+    slug = tenant.live.assessment(cases=1, time_limit_minutes=30)["slug"]
+    for _ in range(COUNT):
+        token = tenant.live.invitation(slug)["invite_token"]
+        assert tenant.http.post(f"/api/v1/candidate/invites/{token}/start/").status_code == 200
+
+
+def invited(tenant: Tenant) -> None:
+    slug = tenant.live.assessment()["slug"]
+    for _ in range(COUNT):
+        tenant.live.invitation(slug)
+
+
+def drafted(tenant: Tenant) -> None:
+    for _ in range(COUNT):
+        tenant.live.job(scheduled_publish_at=later())
+
+
+def opened(tenant: Tenant) -> None:
+    for _ in range(COUNT):
+        tenant.live.job(published=True, expires_at=later())
+
+
+def rejected(tenant: Tenant) -> None:
+    job = tenant.live.job(published=True, rejection_visibility="delayed")["slug"]
+    for _ in range(COUNT):
+        made = tenant.live.application(job)
+        tenant.live.post(f"/applications/{made['id']}/reject/")
+
+
+def happened(_: Tenant) -> None:
+    happen(new_caller(), *["job.created"] * COUNT)
+    with store.transaction() as session:
+        session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
+
+
+def delivered(_: Tenant) -> None:
+    caller = new_caller()
+    new_endpoint(caller)
+    happen(caller, *["job.created"] * COUNT)
+    with store.transaction() as session:
+        while fanout.fan_out(session, limit=1000)[0]:
+            pass
+
+
+def worked(_: Tenant) -> None:
+    with store.transaction() as session:
+        outbox.add_all(session, "done", [{}] * COUNT)
+    with store.transaction() as session:
+        session.execute(text("UPDATE outbox SET finished_at = now() WHERE job = 'done'"))
+
+
+def noted(_: Tenant) -> None:
+    with store.transaction() as session:
+        aside.keep(session, NOTED, [Row(new_id()) for _ in range(COUNT)], ValueError(), again=False)
+
+
+def answered(tenant: Tenant) -> None:
+    for number in range(COUNT):
+        tenant.live.post("/jobs/create/", {"title": "Once"}, headers={"Idempotency-Key": f"once-{number}"})
+
+
+MAKERS: dict[str, Callable[[Tenant], None]] = {
+    "invitations": invited,
+    "sessions": started,
+    "job publications": drafted,
+    "job expiries": opened,
+    "rejection mails": rejected,
+    "events": happened,
+    "deliveries": delivered,
+    "outbox": worked,
+    "set aside": noted,
+    "idempotent answers": answered,
+}
+
+
+def make(kind: Kind, tenant: Tenant) -> list[UUID]:
+    """Make rows of a kind and let their moment come; a kind that is not in the table has to be told about here."""
+    due = kind.due
+    with store.transaction() as session:
+        before = set(session.scalars(select(due._id)))
+    MAKERS[kind.name](tenant)
+    with store.transaction() as session:
+        fresh = [id for id in session.scalars(select(due._id).order_by(due._order)) if id not in before]
+        fresh = fresh[-COUNT:]
+        moment = now() - due._after - timedelta(seconds=1)
+        these = due._id.in_(fresh)
+        if (
+            due._order is not due._moment
+        ):  # rows go in the order of their ids: whatever is before them goes too
+            these = due._id <= max(fresh)
+        session.execute(due.model.__table__.update().where(these).values({due._moment.key: moment}))
+    return fresh
+
+
+@contextmanager
+def stubborn(kind: Any, bad: UUID) -> Iterator[None]:
+    """Let the database refuse every change of one row."""
+    table, id = kind.due.model.__tablename__, kind.due._id.compile(dialect=postgresql.dialect())
+    condition = str(id).replace(f"{table}.", "OLD.")
+    with store.transaction() as session:
+        session.execute(
+            text(f"""
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF {condition} = '{bad}' THEN RAISE EXCEPTION 'This row is stubborn.'; END IF;
+                IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
+                RETURN NEW;
+            END $$
+            """)
+        )
+        session.execute(
+            text(
+                f"CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION refuse()"
+            )
+        )
+    try:
+        yield
+    finally:
+        with store.transaction() as session:
+            session.execute(text(f"DROP TRIGGER refuse ON {table}"))
+            session.execute(text("DROP FUNCTION refuse()"))

@@ -1,0 +1,189 @@
+"""One bad row among good ones: the good ones are done, the bad one is set aside and can be put back."""
+
+import threading
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select, text
+
+import store
+from app.instance import doctor, metrics, processes
+from app.instance.settings import Settings
+from rules.clock import now
+from store import outbox
+from store.database.aside import Row, SetAside
+from store.database.due import Due
+from store.delivering import fanout
+from store.events import Event
+from store.operating import health, returning
+from store.outbox import OutboxItem
+from tests.api import Tenant
+from tests.hooks import (
+    caller,
+    deliveries_of,
+    happen,
+    new_caller,
+    new_endpoint,
+    nothing_else_is_due,
+    wait_until,
+    wired,
+)
+from tests.workers import falling_due
+from workers import apart, jobs, schedule
+from workers import outbox as relays
+
+__all__ = ["caller", "nothing_else_is_due", "wired"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_aside(wired: Settings) -> None:
+    with store.transaction() as session:
+        session.execute(text("DELETE FROM set_aside"))
+
+
+def set_aside() -> dict[tuple[str, UUID], SetAside]:
+    with store.transaction() as session:
+        found = session.scalars(select(SetAside).where(SetAside.kind != falling_due.NOTED))
+        return {(one.kind, one.row_id): one for one in found}
+
+
+def left(due: Due, ids: list[UUID]) -> set[UUID]:
+    """Return which of some rows are still due, set aside or not."""
+    with store.transaction() as session:
+        return set(session.scalars(select(due._id).where(*due.among([Row(id) for id in ids]))))
+
+
+def is_told(kind: str) -> bool:
+    findings = [one for one in doctor._set_aside(None) if one.text.startswith(f"{kind}: 1 ")]
+    figures = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in metrics.Waiting().collect()
+        for sample in family.samples
+    }
+    return [one.level for one in findings] == ["wrong"] and figures["hiring_set_aside", kind] == 1
+
+
+def put_back(kind: str) -> int:
+    with store.transaction() as session:
+        return returning.put_back(session, kind)
+
+
+@pytest.mark.parametrize("kind", schedule.KINDS, ids=lambda kind: kind.name)
+def test_a_row_that_fails_when_it_falls_due_stops_no_other(kind: schedule.Kind, tenant: Tenant) -> None:
+    ids = falling_due.make(kind, tenant)
+    bad = ids[0]  # the one that every look would begin with
+    assert left(kind.due, ids) == set(ids)
+    with falling_due.stubborn(kind, bad):
+        for _ in range(30):  # other tests may have left more than a turn does
+            schedule.turn(kind, threading.Event())
+            if left(kind.due, ids) == {bad}:
+                break
+        ((known, note),) = set_aside().items()
+        assert known == (kind.name, bad)
+        assert "This row is stubborn." in note.reason
+        assert is_told(kind.name)
+        schedule.turn(kind, threading.Event())  # it is not tried again at once
+        assert [one.tries for one in set_aside().values()] == [1]
+        put_back(kind.name)
+        schedule.turn(kind, threading.Event())
+        assert list(set_aside()) == [(kind.name, bad)]
+    assert put_back(kind.name) == 1
+    schedule.turn(kind, threading.Event())
+    assert (left(kind.due, ids), set_aside()) == (set(), {})
+
+
+@pytest.mark.parametrize("name", jobs.JOBS)
+def test_work_that_fails_again_and_again_is_set_aside_and_stops_no_other(
+    name: str, nothing_else_is_due: None, wired: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, done = jobs.JOBS[name], []
+
+    def run(id: UUID, arguments: dict[str, Any]) -> None:
+        if "good" in arguments:
+            done.append(id)
+        else:
+            job.run(id, arguments)  # which finds nothing that it needs
+
+    monkeypatch.setitem(jobs.JOBS, name, replace(job, run=run))
+    with store.transaction() as session:
+        outbox.add_all(session, name, [{}, {"good": 1}, {"good": 2}])
+    with store.transaction() as session:
+        bad = session.scalars(
+            select(OutboxItem).where(OutboxItem.job == name, OutboxItem.arguments == {})
+        ).one()
+        bad.attempts = job.attempts - 1
+    with processes.working(wired, [name]):
+        wait_until(lambda: len(done) == 2 and bool(set_aside()))
+        assert list(set_aside()) == [(name, bad.id)]
+        assert is_told(name)
+        with store.transaction() as session:
+            assert [one for one in health.given_up(session) if one[0] == name] == []  # it is told of once
+        monkeypatch.setitem(jobs.JOBS, name, replace(job, run=lambda id, arguments: done.append(id)))
+        assert put_back(name) == 1
+        wait_until(lambda: bad.id in done)
+    assert set_aside() == {}
+
+
+def test_an_event_that_cannot_be_fanned_out_stops_no_other(wired: Settings) -> None:
+    mine, other = new_caller(), new_caller()
+    endpoints = [new_endpoint(one)[0] for one in (mine, other)]
+    with store.transaction() as session:
+        session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
+    happen(mine, "job.created", "job.closed")
+    happen(other, "job.created")
+    with store.transaction() as session:
+        bad = session.scalars(
+            select(Event.id).where(Event.fanned_out_at.is_(None)).order_by(Event.id)
+        ).first()
+    assert bad
+    rings: list[int] = []
+    kind = SimpleNamespace(due=fanout.WAITING)
+    with falling_due.stubborn(kind, bad):
+        relays.fan_out(lambda: rings.append(1))
+        assert [len(deliveries_of(one)) for one in endpoints] == [1, 1]
+        assert rings
+        assert is_told("fan-out")
+        with store.transaction() as session:
+            assert health.figures(session).events_waiting == 0
+    put_back("fan-out")
+    relays.fan_out(lambda: rings.append(1))
+    assert [len(deliveries_of(one)) for one in endpoints] == [2, 1]
+    assert set_aside() == {}
+
+
+def test_rows_that_somebody_has_in_hand_are_put_off_with_their_organisation_alone(wired: Settings) -> None:
+    mine, other = (
+        Row(one.organisation_id, one.organisation_id, livemode=True) for one in (new_caller(), new_caller())
+    )
+    rows, tried = [replace(mine, id=UUID(int=number)) for number in range(1, 60)], []
+
+    def do(session: Any, those: Any) -> None:
+        tried.append(len(those))
+        if any(one.organisation_id == mine.organisation_id for one in those):
+            raise store.WaitRanOut("a lock")
+
+    assert apart.each("test", [*rows, other], do) == 1
+    assert len(tried) < 15  # a wait for each row would be long
+    assert len(set_aside()) == len(rows)
+
+
+def test_what_is_set_aside_is_tried_again_after_longer_and_longer_waits(tenant: Tenant) -> None:
+    kind = next(kind for kind in schedule.KINDS if kind.name == "job expiries")
+    bad = falling_due.make(kind, tenant)[0]
+    waits = []
+    with falling_due.stubborn(kind, bad):
+        for _ in range(13):
+            schedule.turn(kind, threading.Event())
+            (note,) = set_aside().values()
+            waits.append((note.again_at - now()).total_seconds())
+            with store.transaction() as session:
+                session.execute(text("UPDATE set_aside SET again_at = now()"))
+    assert [round(wait / 5) for wait in waits[:4]] == [1, 2, 4, 8]
+    assert max(waits) <= 3600
+    assert waits[-1] > timedelta(minutes=59).total_seconds()
+    schedule.turn(kind, threading.Event())
+    assert set_aside() == {}
