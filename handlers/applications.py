@@ -145,7 +145,7 @@ def _create(
     asked = {one.key for one in fields.all_of(session, job) if one.is_active}
     measured = [one.as_rules_see_it() for one in knockouts.all_of(session, job)]
     moves.knock_out(session, made, knockout_rules.evaluate(measured, answers, asked), schemas)
-    screened.ask(session, made.id)
+    screened.ask(session, made)
     return made, _shown(session, made)
 
 

@@ -144,4 +144,4 @@ def _announce(session: Session, caller: Caller, made: Sequence[Invitation], *, s
 
 def _mail(session: Change, caller: Caller, invited: Sequence[Invitation], template: str) -> None:
     name = organisations.name(session, caller)
-    outbox.add_all(session, "mail", [schemas.mail(one, name, template) for one in invited])
+    outbox.add_all(session, caller, "mail", [schemas.mail(one, name, template) for one in invited])

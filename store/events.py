@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, Uuid, bindparam, func, text, update
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from rules.clock import now
 from rules.moves import Move
 from store.database import listing
-from store.database.base import ANYONE, Base, Owned, visible
+from store.database.base import ANYONE, Base, Owned, Owner, visible
 from store.database.engine import Change
 from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
@@ -43,15 +43,6 @@ class EventSequence(Base):
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     livemode: Mapped[bool] = mapped_column(primary_key=True)
     last: Mapped[int] = mapped_column(BigInteger)
-
-
-class Owner(Protocol):
-    """Whatever belongs to one organisation in one mode: a row or a caller."""
-
-    @property
-    def organisation_id(self) -> UUID: ...  # noqa: D102
-    @property
-    def livemode(self) -> bool: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Work that must happen outside the database, kept with the change that asked for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,49 +10,79 @@ from sqlalchemy import Index, Update, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
-from store.database.base import Base, Identified
-from store.database.engine import Change
+from store.database.base import Base, Identified, Owner
+from store.database.engine import Change, Means
 from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
+
+NOBODY = UUID(int=0)  # whose the work is that no organisation asked for
 
 
 class OutboxItem(Base, Identified):
     """One piece of work for one actor; done when `finished_at` is set."""
 
     __tablename__ = "outbox"
-    __table_args__ = (Index("ix_outbox_due", "due_at", postgresql_where=text("finished_at IS NULL")),)
+    __table_args__ = (
+        Index("ix_outbox_job", "job", "due_at", postgresql_where=text("finished_at IS NULL")),
+        Index(
+            "ix_outbox_turns",
+            "job",
+            "organisation_id",
+            "livemode",
+            "due_at",
+            postgresql_where=text("finished_at IS NULL"),
+        ),
+    )
 
+    organisation_id: Mapped[UUID] = mapped_column(default=NOBODY)
+    livemode: Mapped[bool] = mapped_column(default=True)
     job: Mapped[str]  # the actor's name: mail, grade
     arguments: Mapped[dict[str, Any]]
-    due_at: Mapped[datetime] = mapped_column(default=now)  # moved ahead while somebody works on it
-    attempts: Mapped[int] = mapped_column(default=0)
+    due_at: Mapped[datetime] = mapped_column(default=now)  # moved ahead while somebody works on it: the lease
+    attempts: Mapped[int] = mapped_column(
+        default=0
+    )  # whoever counts one has the lease, until somebody counts the next
     finished_at: Mapped[datetime | None]
     last_error: Mapped[str | None]
 
 
-def add(session: Change, job: str, *, delay: timedelta = timedelta(0), **arguments: Any) -> None:
-    """Ask for work to be done after this transaction commits; `arguments` must be ready for JSON."""
-    add_all(session, job, [arguments], delay=delay)
+def add(
+    session: Change, owner: Owner | None, job: str, *, delay: timedelta = timedelta(0), **arguments: Any
+) -> None:
+    """Ask for work of somebody's to be done after this transaction commits; `arguments` must be ready for JSON."""
+    add_all(session, owner, job, [arguments], delay=delay)
 
 
 _ADD = Prepared(
     text("""
-    INSERT INTO outbox (id, created_at, due_at, job, arguments, attempts)
-    SELECT item.id, :moment, :due_at, :job, item.arguments, 0
+    INSERT INTO outbox (id, created_at, organisation_id, livemode, due_at, job, arguments, attempts)
+    SELECT item.id, :moment, :owner, :mode, :due_at, :job, item.arguments, 0
     FROM jsonb_to_recordset(CAST(:items AS jsonb)) AS item (id uuid, arguments jsonb)
     """)
 )
 
 
 def add_all(
-    session: Change, job: str, arguments: list[dict[str, Any]], *, delay: timedelta = timedelta(0)
+    session: Change,
+    owner: Owner | None,
+    job: str,
+    arguments: list[dict[str, Any]],
+    *,
+    delay: timedelta = timedelta(0),
 ) -> None:
     """Ask for the same work many times, in one statement."""
     if not arguments:
         return
     moment = now()
-    items = rows([{"id": new_id(), "arguments": one} for one in arguments])
-    _ADD.run(session, moment=moment, due_at=moment + delay, job=job, items=items)
+    _ADD.run(
+        session,
+        owner=owner.organisation_id if owner else NOBODY,
+        mode=owner.livemode if owner else True,
+        moment=moment,
+        due_at=moment + delay,
+        job=job,
+        items=rows([{"id": new_id(), "arguments": one} for one in arguments]),
+    )
     ring(session)
 
 
@@ -61,76 +91,101 @@ def ring(session: Change) -> None:
     session.info["outbox"] = True
 
 
-@dataclass(frozen=True)
-class Handed:
-    """A piece of work that was handed over; whoever counts the next attempt first has it."""
-
-    id: UUID
-    job: str
-    attempts: int
-
-
-_HAND_OVER = Prepared(
+_DUE = Prepared(
     text("""
-    WITH due AS (
-        SELECT item.id
-        FROM unnest(CAST(:jobs AS text[]), CAST(:rooms AS int[])) AS kind (job, room)
-        CROSS JOIN LATERAL (
-            SELECT id
-            FROM outbox
+    SELECT kind.job, (
+        SELECT count(*) FROM (
+            SELECT FROM outbox
             WHERE job = kind.job AND finished_at IS NULL AND due_at <= :moment
-            ORDER BY due_at
             LIMIT kind.room
-            FOR UPDATE SKIP LOCKED
         ) AS item
     )
-    UPDATE outbox SET due_at = :until FROM due WHERE outbox.id = due.id
-    RETURNING outbox.id, outbox.job, outbox.attempts
+    FROM unnest(CAST(:jobs AS text[]), CAST(:rooms AS int[])) AS kind (job, room)
     """)
 )
 
 
-def hand_over(session: Change, rooms: Mapping[str, int], *, lease: timedelta) -> list[Handed]:
-    """Take what is due, of each kind as much as it has room for; what nobody has begun after the lease is due again."""
+def due(means: Means, rooms: Mapping[str, int]) -> dict[str, int]:
+    """Count what is due, of each kind as far as it has room for."""
+    counted = _DUE.all(means, jobs=list(rooms), rooms=list(rooms.values()), moment=now())
+    return dict(counted)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A piece of work that was begun, for as long as nobody begins it anew."""
+
+    id: UUID
+    organisation_id: UUID
+    livemode: bool
+    job: str
+    arguments: dict[str, Any]
+    attempts: int
+
+
+Turn = tuple[UUID, bool]
+FIRST_TURN: Turn = (NOBODY, False)  # before everybody's
+
+# From party to party along the index, however much each has waiting: what is read grows with the parties alone.
+_TAKE = Prepared(
+    text("""
+    WITH RECURSIVE party AS (
+        (SELECT organisation_id, livemode
+         FROM outbox
+         WHERE job = :job AND finished_at IS NULL AND (organisation_id, livemode) > (:owner, :mode)
+         ORDER BY organisation_id, livemode
+         LIMIT 1)
+        UNION ALL
+        SELECT following.organisation_id, following.livemode
+        FROM party CROSS JOIN LATERAL (
+            SELECT organisation_id, livemode
+            FROM outbox
+            WHERE job = :job AND finished_at IS NULL
+              AND (organisation_id, livemode) > (party.organisation_id, party.livemode)
+            ORDER BY organisation_id, livemode
+            LIMIT 1
+        ) AS following
+    ), chosen AS (
+        SELECT item.id
+        FROM party CROSS JOIN LATERAL (
+            SELECT id
+            FROM outbox
+            WHERE job = :job AND finished_at IS NULL AND due_at <= :moment
+              AND organisation_id = party.organisation_id AND livemode = party.livemode
+            ORDER BY due_at
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+        ) AS item
+        WHERE party.organisation_id <> ALL (:busy)
+        LIMIT 1
+    )
+    UPDATE outbox SET due_at = :until, attempts = attempts + 1 FROM chosen WHERE outbox.id = chosen.id
+    RETURNING outbox.id, outbox.organisation_id, outbox.livemode, outbox.job, outbox.arguments, outbox.attempts
+    """)
+)
+
+
+def take(
+    means: Change, job: str, *, after: Turn = FIRST_TURN, busy: Collection[UUID] = (), lease: timedelta
+) -> Taken | None:
+    """Begin what is due first of the next party after one, but of none that is busy enough; None: nobody has any."""
     moment = now()
-    found = _HAND_OVER.all(
-        session, jobs=list(rooms), rooms=list(rooms.values()), moment=moment, until=moment + lease
-    )
-    return sorted((Handed(*row) for row in found), key=lambda one: one.id)
+    given: dict[str, Any] = {"job": job, "busy": list(busy), "moment": moment, "until": moment + lease}
+    found = _TAKE.first(means, owner=after[0], mode=after[1], **given)
+    if found is None and after != FIRST_TURN:
+        found = _TAKE.first(means, owner=NOBODY, mode=False, **given)
+    return Taken(*found) if found else None
 
 
-def give_back(session: Session, handed: Sequence[Handed], *, delay: timedelta) -> None:
-    """Make due again what could not be handed on."""
-    for one in handed:
-        session.execute(_still(one.id, one.attempts).values(due_at=now() + delay))
-
-
-def find(session: Session, id: UUID) -> OutboxItem | None:
-    """Load a piece of work; None when it is not there any more."""
-    return session.get(OutboxItem, id)
-
-
-def take(session: Session, id: UUID, attempts: int, *, lease: timedelta) -> OutboxItem | None:
-    """Begin a piece of work that was handed over after so many attempts; None when it is done or somebody has it."""
-    return session.scalar(
-        _still(id, attempts)
-        .values(due_at=now() + lease, attempts=OutboxItem.attempts + 1)
-        .returning(OutboxItem)
-    )
-
-
-def renew(session: Session, id: UUID, *, lease: timedelta) -> None:
+def renew(session: Session, item: Taken, *, lease: timedelta) -> None:
     """Go on with a piece of work."""
-    session.execute(
-        update(OutboxItem)
-        .where(OutboxItem.id == id, OutboxItem.finished_at.is_(None))
-        .values(due_at=now() + lease)
-    )
+    session.execute(_held(item).values(due_at=now() + lease))
 
 
-def finish(session: Session, id: UUID, *, error: str | None = None) -> None:
+def finish(session: Session, item: Taken, *, error: str | None = None) -> None:
     """Note that a piece of work is done, or given up with an error."""
-    session.execute(update(OutboxItem).where(OutboxItem.id == id).values(finished_at=now(), last_error=error))
+    done = _held(item) if error else update(OutboxItem).where(OutboxItem.id == item.id)
+    session.execute(done.values(finished_at=now(), last_error=error))
 
 
 def restart(session: Session, job: str, ids: Sequence[UUID]) -> None:
@@ -143,14 +198,13 @@ def restart(session: Session, job: str, ids: Sequence[UUID]) -> None:
     ring(session)
 
 
-def put_off(session: Session, id: UUID, *, delay: timedelta, error: str) -> None:
+def put_off(session: Session, item: Taken, *, delay: timedelta, error: str) -> None:
     """Note that a piece of work failed and is to be tried again."""
-    session.execute(
-        update(OutboxItem).where(OutboxItem.id == id).values(due_at=now() + delay, last_error=error)
-    )
+    session.execute(_held(item).values(due_at=now() + delay, last_error=error))
 
 
-def _still(id: UUID, attempts: int) -> Update:
+def _held(item: Taken) -> Update:
+    """Change it while its lease is ours: whoever hung for so long that somebody else began it has no say."""
     return update(OutboxItem).where(
-        OutboxItem.id == id, OutboxItem.attempts == attempts, OutboxItem.finished_at.is_(None)
+        OutboxItem.id == item.id, OutboxItem.attempts == item.attempts, OutboxItem.finished_at.is_(None)
     )

@@ -1,10 +1,10 @@
 """The Dramatiq actors, one for each kind of work: a message says that there is something to do, the database what."""
 
 import logging
+import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import dramatiq
 from dramatiq.brokers.redis import RedisBroker
@@ -14,13 +14,16 @@ import store
 from store import outbox
 from store.database import aside
 from store.database.aside import Row
-from store.outbox import Handed
-from workers import leases, measures
+from store.outbox import Taken
+from workers import broker, leases, measures
 from workers.jobs import JOBS, Job, wait
+from workers.turns import Turns
 
 log = logging.getLogger("hiring.work")
 
 AHEAD = 8  # messages of a kind that wait in Redis, for each of its threads
+# Where all that is due is of an organisation that has its share, its messages go on coming.
+CROWDED_SECONDS = 0.1
 
 
 class Actors:
@@ -30,54 +33,65 @@ class Actors:
         self._brokers = brokers
         self._actors = {kind: _actor(broker, kind) for kind, broker in brokers.items()}
 
-    def hand(self, item: Handed) -> None:
-        """Hand one piece of outbox work to whichever process is free."""
-        self._actors[item.job].send(str(item.id), item.attempts)
+    def ring(self, kind: str) -> None:
+        """Wake whichever thread is free, for one piece of outbox work."""
+        self._actors[kind].send()
 
     def rooms(self) -> dict[str, int]:
         """Return for each kind how many more messages its threads will soon begin."""
-        waiting = {kind: int(broker.do_qsize(kind)) for kind, broker in self._brokers.items()}
+        client = next(iter(self._brokers.values())).client
+        waiting = broker.waiting(client, list(self._brokers))
         return {kind: max(0, JOBS[kind].threads * AHEAD - count) for kind, count in waiting.items()}
 
 
-def _actor(broker: dramatiq.Broker, kind: str) -> "dramatiq.Actor[[str, int], None]":
+def _actor(broker: dramatiq.Broker, kind: str) -> "dramatiq.Actor[..., None]":
+    turns = Turns(kind, threads=JOBS[kind].threads)
+
+    def rung(
+        *_: object,
+    ) -> None:  # an older version's message names a piece of work: it is a bell all the same
+        work(turns)
+
     # Nothing is tried again by Dramatiq, since the row is; its limit of time is the net below those of the work itself,
     # for it cannot end a call that blocks.
     options: dict[str, Any] = {"max_retries": 0, "time_limit": JOBS[kind].longest / timedelta(milliseconds=1)}
-    return dramatiq.actor(broker=broker, actor_name=kind, queue_name=kind, **options)(work)
+    return dramatiq.actor(broker=broker, actor_name=kind, queue_name=kind, **options)(rung)
 
 
-def work(id: str, attempts: int) -> None:
-    """Do one piece of outbox work after so many attempts, unless it is done or somebody else has begun it."""
-    with store.transaction() as session:
-        item = outbox.find(session, UUID(id))
-        job = JOBS.get(item.job) if item else None
-        if item is None or job is None:
-            return  # a job of a newer version waits for a worker that knows it
-        taken = outbox.take(session, item.id, attempts, lease=leases.LEASE)
-    if taken is None:
-        return
+def work(turns: Turns) -> None:
+    """Do the next piece of work of a kind, if there is any."""
+    with turns.next() as taken:
+        if taken is not None:
+            _do(taken, JOBS[taken.job])
+        elif turns.crowded():
+            time.sleep(CROWDED_SECONDS)
+
+
+def _do(taken: Taken, job: Job) -> None:
     try:
-        with leases.kept(taken.id, longest=job.longest):
+        with leases.kept(taken, longest=job.longest):
             job.run(taken.id, taken.arguments)
     except (Exception, TimeLimitExceeded) as fault:
-        log.exception("The job %s failed.", taken.job, extra={"item": id, "attempts": taken.attempts})
+        log.exception(
+            "The job %s failed.", taken.job, extra={"item": str(taken.id), "attempts": taken.attempts}
+        )
         measures.JOBS.labels(taken.job, "failed").inc()
         _failed(taken, fault, job)
     else:
         with store.transaction() as session:
-            outbox.finish(session, taken.id)
+            outbox.finish(session, taken)
         measures.JOBS.labels(taken.job, "done").inc()
 
 
-def _failed(item: outbox.OutboxItem, fault: BaseException, job: Job) -> None:
+def _failed(item: Taken, fault: BaseException, job: Job) -> None:
     """Put it off; where it has been tried often enough set it aside, and where it has its answer give it up."""
     error = aside.reason(fault)
     refused = isinstance(fault, job.final)
     with store.transaction() as session:
         if not refused and item.attempts < job.attempts:
-            outbox.put_off(session, item.id, delay=wait(item.attempts), error=error)
+            outbox.put_off(session, item, delay=wait(item.attempts), error=error)
             return
-        outbox.finish(session, item.id, error=error)
+        outbox.finish(session, item, error=error)
         if not refused:
-            aside.keep(session, item.job, [Row(item.id)], fault, again=False)
+            owner = Row(item.id, item.organisation_id, item.livemode)
+            aside.keep(session, item.job, [owner], fault, again=False)

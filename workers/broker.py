@@ -1,5 +1,7 @@
 """The bell between processes: Dramatiq on Redis. Losing it loses time, never work; PostgreSQL has the truth."""
 
+from collections.abc import Sequence
+
 import redis
 from dramatiq.brokers.redis import RedisBroker
 from dramatiq.middleware import AgeLimit, Retries, ShutdownNotifications, TimeLimit
@@ -31,3 +33,11 @@ def make(redis_url: str, *, limits: Waits = USUAL) -> RedisBroker:
             Retries(max_retries=0),
         ],
     )
+
+
+def waiting(client: "redis.Redis", queues: Sequence[str]) -> dict[str, int]:
+    """Return how many messages of each queue nobody has fetched yet."""
+    pipeline = client.pipeline(transaction=False)
+    for queue in queues:
+        pipeline.llen(f"{NAMESPACE}:{queue}")
+    return dict(zip(queues, pipeline.execute(), strict=True))

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from uuid import UUID
 
 import store
 from store import outbox
+from store.outbox import Taken
 
 log = logging.getLogger("hiring.work")
 
@@ -18,10 +18,10 @@ EVERY_SECONDS = 10.0
 
 
 @contextmanager
-def kept(id: UUID, *, longest: timedelta) -> Iterator[None]:
+def kept(item: Taken, *, longest: timedelta) -> Iterator[None]:
     """Renew an item's lease during the block, for as long as the work may take at most."""
     done = threading.Event()
-    thread = threading.Thread(target=_renew, args=[id, done, longest], name="lease", daemon=True)
+    thread = threading.Thread(target=_renew, args=[item, done, longest], name="lease", daemon=True)
     thread.start()
     try:
         yield
@@ -30,11 +30,11 @@ def kept(id: UUID, *, longest: timedelta) -> Iterator[None]:
         thread.join()
 
 
-def _renew(id: UUID, done: threading.Event, longest: timedelta) -> None:
+def _renew(item: Taken, done: threading.Event, longest: timedelta) -> None:
     end = time.monotonic() + longest.total_seconds()
     while not done.wait(EVERY_SECONDS) and time.monotonic() < end:
         try:
             with store.transaction() as session:
-                outbox.renew(session, id, lease=LEASE)
+                outbox.renew(session, item, lease=LEASE)
         except Exception as fault:  # the database is away: the next turn may still be in time
             log.warning("A lease could not be renewed: %s", fault)

@@ -7,11 +7,12 @@ from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
+import redis
+
 import store
 from store import outbox
 from store.database import aside, bell
 from store.delivering import fanout
-from store.outbox import Handed
 from workers import apart, measures
 
 log = logging.getLogger("hiring.relay")
@@ -19,16 +20,14 @@ log = logging.getLogger("hiring.relay")
 POLL_SECONDS = 1.0  # the net below the bell
 FULL_SECONDS = 0.05  # until there is room again where more is due than the workers can begin
 EVENTS = 200  # in one transaction
-# What nobody has begun by then is handed over again: Redis was lost.
-HANDED_FOR = timedelta(minutes=1)
 REDIS_AWAY = timedelta(seconds=2)
 
 
 class Bells(Protocol):
-    """Where work is handed to."""
+    """What wakes whoever does the work."""
 
-    def hand(self, item: Handed) -> None:
-        """Hand over one piece of outbox work."""
+    def ring(self, kind: str) -> None:
+        """Wake somebody for one piece of a kind of outbox work."""
 
     def rooms(self) -> Mapping[str, int]:
         """Say for each kind how many more pieces its workers will soon begin."""
@@ -101,21 +100,19 @@ def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:
 
 
 def hand_over(bells: Bells) -> float:
-    """Hand over what is due, of each kind no more than its workers can begin; return how long to rest."""
+    """Ring for what is due, of each kind no more than its workers can begin; return how long to rest.
+
+    It stays due until somebody begins it, so that a message which is lost is missed by nobody.
+    """
     try:
         rooms = bells.rooms()
-    except Exception as fault:  # whatever a lost Redis raises: the work stays due in the database
+        with store.reading() as reading:
+            due = outbox.due(reading, rooms)
+        for kind, count in due.items():
+            for _ in range(count):
+                bells.ring(kind)
+            measures.HANDED_OVER.inc(count)
+    except redis.RedisError as fault:
         log.warning("Work cannot be handed over: %s", fault)
         return REDIS_AWAY.total_seconds()
-    items = store.in_transaction(partial(outbox.hand_over, rooms=rooms, lease=HANDED_FOR))
-    for place, item in enumerate(items):
-        try:
-            bells.hand(item)
-        except Exception as fault:
-            log.warning("Work could not be handed over: %s", fault)
-            with store.transaction() as session:
-                outbox.give_back(session, items[place:], delay=REDIS_AWAY)
-            break
-        measures.HANDED_OVER.inc()
-    left = [rooms[kind] - sum(item.job == kind for item in items) for kind in rooms]
-    return POLL_SECONDS if all(left) else FULL_SECONDS
+    return FULL_SECONDS if any(due[kind] == room for kind, room in rooms.items()) else POLL_SECONDS

@@ -129,7 +129,7 @@ def _invite(
     application.invitation_id = invitation.id
     if new and mail:
         name = organisations.get(session, caller).name
-        outbox.add(session, "mail", **shows.invitation_mail(invitation, name))
+        outbox.add(session, invitation, "mail", **shows.invitation_mail(invitation, name))
     return str(invitation.id)
 
 
@@ -199,5 +199,5 @@ def mail_rejections(session: Session, rows: Sequence[Row], shows: Shows) -> int:
 
 
 def _mail_rejection(session: Session, application: Application, name: str, shows: Shows) -> None:
-    outbox.add(session, "mail", **shows.rejection_mail(application, name))
+    outbox.add(session, application, "mail", **shows.rejection_mail(application, name))
     application.rejection_mail_at = None

@@ -20,9 +20,9 @@ from store.hiring import fields, requirements
 JOB = "screen"
 
 
-def ask(session: Session, application_id: UUID, action: str = "full") -> None:
+def ask(session: Session, application: Application, action: str = "full") -> None:
     """Have an application screened after this transaction commits."""
-    outbox.add(session, JOB, application_id=str(application_id), action=action)
+    outbox.add(session, application, JOB, application_id=str(application.id), action=action)
 
 
 def task(session: Session, application: Application, action: str, job_text: Any) -> Task:
@@ -89,7 +89,7 @@ def keep(session: Session, application: Application, task: Task, outcome: Outcom
     found.screened_at = application.updated_at = now()  # what was found is shown with the application
     if outcome.later is not None:
         found.status = "pending"
-        ask(session, application.id, outcome.later)
+        ask(session, application, outcome.later)
     session.flush()
     told: dict[str, Any] = {"screening": {}}
     if task.steps != ("parse",):

@@ -79,7 +79,7 @@ def grade_or_ask(session: Session, sitting: CandidateSession, tell: Telling) -> 
     """Grade a session that was just completed, or ask for it where a program has to run first."""
     asked = cases(session, sitting)
     if any(case.content["case_type"] == "coding" and case.answer for case in asked):
-        outbox.add(session, "grade", session_id=str(sitting.id))
+        outbox.add(session, sitting, "grade", session_id=str(sitting.id))
     else:
         grade(session, sitting, asked, {}, tell)
 
@@ -105,7 +105,7 @@ def grade(
             tell.notice(sitting, member, organisation.name)
             for member in members.to_notify(session, organisation)
         ]
-        outbox.add_all(session, "mail", notices)
+        outbox.add_all(session, sitting, "mail", notices)
 
 
 def settle(

@@ -250,7 +250,7 @@ def finish(
 ) -> None:
     """Complete a locked session and ask for the grades."""
     complete(session, candidate_session, moment, show)
-    outbox.add(session, "grade", session_id=str(candidate_session.id))
+    outbox.add(session, candidate_session, "grade", session_id=str(candidate_session.id))
 
 
 def complete(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Boolean, DateTime, ForeignKey, MetaData, Select, Text, Uuid, bindparam, select
@@ -66,6 +66,15 @@ class Owned(Identified):
         return mapped_column(ForeignKey("organisations.id"))
 
     livemode: Mapped[bool]
+
+
+class Owner(Protocol):
+    """Whatever belongs to one organisation in one mode: a row or a caller."""
+
+    @property
+    def organisation_id(self) -> UUID: ...  # noqa: D102
+    @property
+    def livemode(self) -> bool: ...  # noqa: D102
 
 
 Row = TypeVar("Row", bound=Owned)

@@ -3,23 +3,31 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from rules import retries
 from store import outbox
 from store.database.engine import Change
+from store.database.prepared import Prepared
 from store.delivering.webhooks import WebhookEndpoint
 
 JOB = "probe"
+_OWNER = Prepared(
+    select(WebhookEndpoint.organisation_id, WebhookEndpoint.livemode).where(
+        WebhookEndpoint.id == bindparam("id")
+    )
+)
 
 
 def ask(session: Change, endpoint_id: UUID, failing_since: datetime, *, made: int) -> None:
     """Ask for the next probe after so many; the moment names the failure, so that a newer one has its own probes."""
     delay = retries.probe_after(made)
     if delay is not None:
-        since = failing_since.isoformat()
-        outbox.add(session, JOB, delay=delay, endpoint_id=str(endpoint_id), failing_since=since, made=made)
+        owner, since = _OWNER.first(session, id=endpoint_id), failing_since.isoformat()
+        outbox.add(
+            session, owner, JOB, delay=delay, endpoint_id=str(endpoint_id), failing_since=since, made=made
+        )
 
 
 def find(

@@ -113,7 +113,7 @@ def test_owners_taken_in_any_order_never_wait_in_a_circle(http: TestClient) -> N
 
 def test_work_of_a_transaction_that_failed_is_not_asked_for(caller: Caller) -> None:
     with pytest.raises(ZeroDivisionError), store.transaction() as session:
-        fail(outbox.add(session, "mail", name=str(caller.organisation_id)))
+        fail(outbox.add(session, None, "mail", name=str(caller.organisation_id)))
     with store.transaction() as session:
         mine = outbox.OutboxItem.arguments["name"].astext == str(caller.organisation_id)
         assert session.scalars(select(outbox.OutboxItem).where(mine)).all() == []

@@ -75,7 +75,7 @@ def delivered(_: Tenant) -> None:
 
 def worked(_: Tenant) -> None:
     with store.transaction() as session:
-        outbox.add_all(session, "done", [{}] * COUNT)
+        outbox.add_all(session, None, "done", [{}] * COUNT)
     with store.transaction() as session:
         session.execute(text("UPDATE outbox SET finished_at = now() WHERE job = 'done'"))
 

@@ -1,84 +1,172 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 import redis
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 import store
 from app.instance import processes
 from rules.clock import now
 from store import outbox
+from store.database.ids import new_id
 from tests.hooks import nothing_else_is_due, wait_until, wired
 from workers import broker, jobs, leases
 from workers import outbox as relays
 from workers.actors import AHEAD, Actors
+from workers.turns import Turns
 
 __all__ = ["nothing_else_is_due", "wired"]
 
 pytestmark = pytest.mark.usefixtures("nothing_else_is_due")
 
 LEASE = timedelta(minutes=1)
+FLOOD = 40_000
 
 
-def hand_over(limit=1_000):
+@dataclass(frozen=True)
+class Party:
+    organisation_id: UUID
+    livemode: bool = True
+
+
+def party(livemode=True):
+    return Party(new_id(), livemode)
+
+
+def take(**options):
+    with store.at_once() as means:
+        return outbox.take(means, "test", **{"lease": LEASE} | options)
+
+
+def add(count=1, job="test", owner=None):
     with store.transaction() as session:
-        return outbox.hand_over(session, {"test": limit}, lease=LEASE)
+        outbox.add_all(session, owner, job, [{"number": number} for number in range(count)])
 
 
-def add(count=1, job="test"):
+def find(id):
     with store.transaction() as session:
-        outbox.add_all(session, job, [{"number": number} for number in range(count)])
+        return session.get(outbox.OutboxItem, id)
 
 
-def test_what_is_handed_over_is_not_handed_over_again_until_its_lease_is_over():
-    add()
-    (handed,) = hand_over()
-    assert hand_over() == []
-    with store.transaction() as session:
-        outbox.give_back(session, [handed], delay=timedelta(0))
-    assert [one.id for one in hand_over()] == [handed.id]
-
-
-def test_relays_at_once_hand_each_item_over_once():
-    add(100)
+def test_only_one_of_many_begins_each_piece_of_work():
+    for owner in (None, party(), party(livemode=False)):
+        add(40, owner=owner)
     with ThreadPoolExecutor(8) as pool:
-        handed = [one.id for batch in pool.map(lambda _: hand_over(limit=7), range(24)) for one in batch]
-    assert len(handed) == len(set(handed)) == 100
-
-
-def test_only_one_of_many_begins_a_piece_of_work():
-    add()
-    (handed,) = hand_over()
-
-    def begin(_):
-        with store.transaction() as session:
-            return outbox.take(session, handed.id, handed.attempts, lease=LEASE)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert len([one for one in pool.map(begin, range(16)) if one]) == 1
+        taken = [one.id for one in pool.map(lambda _: take(), range(120)) if one]
+    while one := take():  # whose party somebody else was looking at
+        taken.append(one.id)
+    assert len(taken) == len(set(taken)) == 120
 
 
 def test_work_under_way_keeps_its_lease_and_a_dead_process_loses_it(monkeypatch):
     monkeypatch.setattr(leases, "EVERY_SECONDS", 0.01)
     add()
-    (handed,) = hand_over()
-    with store.transaction() as session:
-        begun = outbox.take(session, handed.id, handed.attempts, lease=leases.LEASE).due_at
-
-    def due_at():
-        with store.transaction() as session:
-            return outbox.find(session, handed.id).due_at
-
-    with leases.kept(handed.id, longest=timedelta(minutes=1)):
-        wait_until(lambda: due_at() > begun)
-    last = due_at()
+    taken = take(lease=leases.LEASE)
+    begun = find(taken.id).due_at
+    with leases.kept(taken, longest=timedelta(minutes=1)):
+        wait_until(lambda: find(taken.id).due_at > begun)
+    last = find(taken.id).due_at
     assert last - now() <= leases.LEASE  # nobody renews it any more: by then it is due again
-    with leases.kept(handed.id, longest=timedelta(0)):  # it hangs
+    with leases.kept(taken, longest=timedelta(0)):  # it hangs
         pass
-    assert due_at() == last
+    assert find(taken.id).due_at == last
+
+
+def test_whoever_has_lost_the_lease_has_no_say_any_more():
+    add()
+    first = take(lease=timedelta(0))
+    second = take()
+    assert (second.id, second.attempts) == (first.id, first.attempts + 1)
+    with store.transaction() as session:
+        outbox.put_off(session, first, delay=timedelta(0), error="late")
+        outbox.renew(session, first, lease=timedelta(0))
+        outbox.finish(session, first, error="late")
+    left = find(first.id)
+    assert (left.finished_at, left.last_error) == (None, None)
+    assert left.due_at > now()
+    with store.transaction() as session:
+        outbox.finish(session, first)  # it was done all the same
+    assert find(first.id).finished_at
+
+
+# --- Turns
+
+
+def test_organisations_and_modes_take_turns():
+    parties = [party(), party(livemode=False), party()]
+    for one in parties:
+        add(3, owner=one)
+    turns = Turns("test", threads=100)
+    order = []
+    for _ in range(9):
+        with turns.next() as taken:
+            order.append(Party(taken.organisation_id, taken.livemode))
+    assert order == sorted(parties, key=lambda one: one.organisation_id) * 3
+
+
+def test_a_flood_of_one_organisation_stands_before_nobody():
+    flood, other = sorted([party(), party()], key=lambda one: one.organisation_id)
+    add(FLOOD, owner=flood)
+    add(1, owner=other)
+    turns, order = Turns("test", threads=4), []
+    for _ in range(3):
+        with turns.next() as taken:
+            order.append(taken.organisation_id)
+    assert order == [flood.organisation_id, other.organisation_id, flood.organisation_id]
+
+
+def test_whose_turn_it_is_is_found_without_reading_a_flood():
+    add(FLOOD, owner=party())
+    with store.transaction() as session:
+        session.execute(text("ANALYZE outbox"))
+    with store.writing() as means:
+        given = {
+            "job": "test",
+            "owner": outbox.NOBODY,
+            "mode": False,
+            "busy": [],
+            "moment": now(),
+            "until": now(),
+        }
+        ((plan,),) = means.connection.execute(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {outbox._TAKE.text}", given
+        ).fetchall()
+    assert max(rows_read(plan[0]["Plan"])) < 200  # a few of each party that other tests have left
+
+
+def rows_read(node):
+    removed = node.get("Rows Removed by Filter", 0)
+    yield (node["Actual Rows"] + removed) * node["Actual Loops"]
+    for below in node.get("Plans", ()):
+        yield from rows_read(below)
+
+
+def test_one_organisation_never_has_every_thread(wired, kind):
+    slow, other = party(), party()
+    go_on, done, begun = threading.Event(), [], []
+
+    def run(id, arguments):
+        if arguments["number"] == 0:
+            done.append(id)
+        else:
+            begun.append(id)
+            go_on.wait(60)
+
+    kind("test", run, threads=3)
+    with store.transaction() as session:
+        outbox.add_all(session, slow, "test", [{"number": 1}] * 50)
+    with processes.working(wired, ["test"]):
+        wait_until(lambda: len(begun) == 2)
+        add(1, owner=other)
+        wait_until(lambda: done)
+        assert len(begun) == 2
+        go_on.set()
+        wait_until(lambda: len(begun) == 50)
 
 
 def test_waits_double_up_to_an_hour():
@@ -87,28 +175,13 @@ def test_waits_double_up_to_an_hour():
     assert waits[-1] == 3600
 
 
-def test_work_that_was_handed_over_again_is_begun_by_the_first_message_all_the_same():
-    """However often it is handed over: a flood once stopped for good, since no message was ever in time."""
-    add()
-    first = hand_over_at_once()
-    assert [one.id for one in hand_over_at_once()] == [first[0].id]
-    with store.transaction() as session:
-        assert outbox.take(session, first[0].id, first[0].attempts, lease=LEASE)
-        assert outbox.take(session, first[0].id, first[0].attempts, lease=LEASE) is None
-
-
-def hand_over_at_once():
-    with store.transaction() as session:
-        return outbox.hand_over(session, {"test": 1}, lease=timedelta(0))
-
-
 class Away:
     """Bells that are not there."""
 
     def rooms(self):
         return {"test": 100}
 
-    def hand(self, item):
+    def ring(self, kind):
         raise redis.ConnectionError
 
 
@@ -152,16 +225,15 @@ def test_no_more_is_handed_over_than_the_workers_can_begin(wired, kind):
     bells = broker.make(wired.redis_url)
     actors = Actors({"test": bells})
     for _ in range(3):
-        relays.hand_over(actors)
+        relays.hand_over(actors)  # nobody has begun any
     assert bells.do_qsize("test") == 2 * AHEAD
     bells.flush("test")
     bells.close()
 
 
-def test_what_redis_forgets_is_handed_over_again(wired, kind, monkeypatch):
+def test_what_redis_forgets_is_rung_for_again(wired, kind):
     done = []
     kind("test", lambda id, arguments: done.append(arguments["number"]))
-    monkeypatch.setattr("workers.outbox.HANDED_FOR", timedelta(0))
     add(5)
     bells = broker.make(wired.redis_url)
     relays.hand_over(Actors({"test": bells}))
@@ -173,11 +245,23 @@ def test_what_redis_forgets_is_handed_over_again(wired, kind, monkeypatch):
     bells.close()
 
 
+def test_a_message_of_an_older_version_is_a_bell_too(wired, kind):
+    done = []
+    kind("test", lambda id, arguments: done.append(arguments["number"]))
+    bells = broker.make(wired.redis_url)
+    actor = Actors({"test": bells})._actors["test"]
+    add()
+    actor.fn("some id", 0)
+    assert done == [0]
+    bells.close()
+
+
 def test_a_kind_that_hangs_and_floods_delays_no_other(wired, kind):
     go_on, done, begun = threading.Event(), [], []
     kind("hanging", lambda id, arguments: begun.append(go_on.wait(60)), threads=2)
     kind("other", lambda id, arguments: done.append(time.monotonic()))
-    add(500, job="hanging")
+    for _ in range(2):
+        add(250, job="hanging", owner=party())
     with processes.working(wired):
         wait_until(lambda: taken("hanging") == 2)
         began = time.monotonic()

@@ -51,14 +51,14 @@ def kept(caller):
     id, _ = new_endpoint(caller)
     happen(caller, "job.created")
     with store.transaction() as session:
-        outbox.add(session, "test")
-        outbox.add(session, "test")
+        outbox.add(session, None, "test")
+        outbox.add(session, None, "test")
     with store.transaction() as session:
         while fanout.fan_out(session, limit=100)[0]:
             pass
     with store.transaction() as session:
         items = session.scalars(select(OutboxItem).order_by(OutboxItem.id.desc()).limit(2)).all()
-        outbox.finish(session, items[0].id)
+        items[0].finished_at = now()
     return id
 
 
