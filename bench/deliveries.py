@@ -1,4 +1,5 @@
-"""Deliveries to endpoints that answer after 10 ms: rates of one worker and of two, and how soon the first attempt is.
+"""Deliveries to endpoints that answer after 10 ms: rates of one worker and of two, and how soon the first attempt is,
+by itself and beside an organisation whose endpoints are slow.
 
 `python -m bench.deliveries`.
 """
@@ -24,6 +25,7 @@ from store.delivering import webhooks
 
 EVENTS, QUICK_EVENTS = 20_000, 4_000
 STEADY, STEADY_SECONDS = 100, 20  # events a second, one commit each
+SLOW_SECONDS, SLOW_ENDPOINTS, SLOW_EVENTS = 2.0, 20, 400
 WORK = "from app.instance import processes, settings; processes.work(settings.read())"
 DATA = {
     "session_id": "0190b6f1-7d3c-7a1e-9a51-0a6c1f6f0a01",
@@ -51,8 +53,8 @@ class Receiver:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
-    command = [sys.executable, "-m", "bench.receiver"]
+def receiving(seconds: float = 0.010) -> Iterator[Receiver]:
+    command = [sys.executable, "-m", "bench.receiver", str(seconds)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -77,9 +79,12 @@ def measure(quick: bool) -> list[Figure]:
                 delivered, idle = rate(settings, count, workers=1 if workers == "one" else 2)
                 found[workers].append(delivered)
                 found[f"idle {workers}"].append(idle)
-        waits = steady(settings, 5 if quick else STEADY_SECONDS)
+        seconds = 5 if quick else STEADY_SECONDS
+        waits = steady(settings, seconds)
+        with slow_receiver():
+            beside = steady(settings, seconds)
     bare, one, two, idle_one, idle_two = (statistics.median(each) for each in found.values())
-    cuts = statistics.quantiles(waits, n=100)
+    cuts, slow = (statistics.quantiles(each, n=100) for each in (waits, beside))
     return [
         figures.plain("deliveries: bare httpx loop", bare, "/s"),
         figures.plain("deliveries: one worker", one, "/s"),
@@ -92,6 +97,8 @@ def measure(quick: bool) -> list[Figure]:
         figures.at_least("deliveries: two workers as a multiple of one", two / one, "x", 1.6),
         figures.at_most("deliveries: commit to first attempt, p50", cuts[49], "ms", 50),
         figures.at_most("deliveries: commit to first attempt, p99", cuts[98], "ms", 300),
+        figures.at_most("deliveries: p50 beside 20 slow endpoints of somebody else", slow[49], "ms", 100),
+        figures.at_most("deliveries: p99 beside 20 slow endpoints of somebody else", slow[98], "ms", 1_000),
     ]
 
 
@@ -135,6 +142,17 @@ def owner(port: int, endpoints: int) -> Caller:
             endpoint, _ = webhooks.create(session, caller, url=url, events=["*"], name="", description="")
             webhooks.verify(session, endpoint)
     return caller
+
+
+@contextmanager
+def slow_receiver() -> Iterator[None]:
+    """Leave an organisation with thousands of deliveries that are due, to endpoints that take their time."""
+    with receiving(SLOW_SECONDS) as receiver:
+        caller = owner(receiver.port, SLOW_ENDPOINTS)
+        with store.transaction() as session:
+            for _ in range(SLOW_EVENTS):
+                events.record(session, "assessment.started", caller, DATA)
+        yield
 
 
 def steady(settings: Settings, seconds: int) -> list[float]:

@@ -1,4 +1,4 @@
-"""A webhook endpoint that answers after 10 ms and counts; prints its port, then the count whenever asked.
+"""A webhook endpoint that answers after so many seconds and counts; prints its port, then the count whenever asked.
 
 It is written close to the socket, so that it takes little of the core that it shares with what is measured.
 """
@@ -6,7 +6,7 @@ It is written close to the socket, so that it takes little of the core that it s
 import asyncio
 import sys
 
-DELAY = 0.010
+DELAY = float(sys.argv[1])
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 LENGTH, END = b"content-length:", b"\r\n\r\n"
 

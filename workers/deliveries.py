@@ -1,18 +1,19 @@
 """The sender: takes deliveries that are due, posts them, writes down what came of them.
 
 One event loop in a thread posts; the database is spoken to in batches from a few threads beside it. A process
-that is killed leaves leases behind, and when they are over somebody sends again, under the same webhook-id.
+that is killed leaves leases behind, and when they are over somebody sends again, under the same webhook-id. One that
+is asked to stop claims nothing more, waits for what is under way, and gives back at once what had no answer by then.
 """
 
 import asyncio
 import logging
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -24,17 +25,15 @@ from rules.retries import Outcome
 from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed
 from workers import measures
+from workers.shares import SLOTS, Shares
 
 log = logging.getLogger("hiring.deliveries")
 
-SLOTS = 512  # deliveries under way in this process
-SHARE, FAILING_SHARE = 32, 4  # of them for one endpoint, and for one that fails
-FAILING_SLOTS = SLOTS // 2  # of them for all endpoints that fail: the others always have room
-CONNECTIONS = 16  # to one endpoint at once
 POLL_SECONDS = 1.0  # the net below the bell
-LEASE = timedelta(seconds=60)  # longer than an endpoint's share takes, timeouts included
-BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
+LEASE = timedelta(seconds=60)
+LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
 PATIENCE_SECONDS = 3.0  # for what is under way when the process stops
+BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
 
 Result = TypeVar("Result")
 
@@ -42,16 +41,16 @@ Result = TypeVar("Result")
 class Sender:
     """Sends deliveries until it is stopped."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, share: int) -> None:
+        """Send at most `share` deliveries of one organisation at once."""
+        self._shares = Shares(share)
+        self._grace = PATIENCE_SECONDS
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()
-        self._stopping = False
+        self._stopping_since: float | None = None
         self._database = ThreadPoolExecutor(3, thread_name_prefix="sender-store")
         self._under_way: dict[asyncio.Task[None], Claimed] = {}
-        self._busy: Counter[UUID] = Counter()  # how many of them each endpoint has
-        self._failing: set[UUID] = set()  # deliveries of failing endpoints that are under way
-        self._doors: dict[UUID, asyncio.Semaphore] = {}
         # A result that finds no room keeps its slot: nothing more is begun than can be written down.
         self._results: asyncio.Queue[Attempt] = asyncio.Queue(SLOTS)
 
@@ -64,10 +63,14 @@ class Sender:
         with suppress(RuntimeError):  # the loop is closed: nobody listens any more
             self._loop.call_soon_threadsafe(self._bell.set)
 
-    def stop(self) -> None:
-        """End: give what is under way a moment, leave the rest to others; waits for it."""
-        self._stopping = True
+    def wind_up(self) -> None:
+        """Begin to end: take nothing more, and give what is under way its grace. For any thread; does not wait."""
+        self._stopping_since = self._stopping_since or time.monotonic()
         self.ring()
+
+    def stop(self) -> None:
+        """End, and wait for it."""
+        self.wind_up()
         self._thread.join()
         self._database.shutdown()
 
@@ -78,12 +81,12 @@ class Sender:
     async def _run(self) -> None:
         async with webhooks.Poster() as poster:
             writer = asyncio.create_task(self._write())
-            while not self._stopping:
+            while self._stopping_since is None:
                 self._bell.clear()
-                more = await self._begin(poster)
+                more = await self._take(poster)
                 if not more:
                     await self._rest(POLL_SECONDS)
-            await self._wind_up()
+            await self._finish()
             await self._results.join()
             writer.cancel()
 
@@ -94,21 +97,17 @@ class Sender:
 
     # --- Taking
 
-    async def _begin(self, poster: webhooks.Poster) -> bool:
-        """Start what is due and has room; say whether to look again at once."""
+    async def _take(self, poster: webhooks.Poster) -> bool:
+        """Claim what is due and has room, and begin what has its turn; say whether to look again at once."""
         try:
-            healthy = await self._claim(failing=False)
-            failing = await self._claim(failing=True)
+            claimed = await self._claim()
         except Exception:
             log.exception("Deliveries could not be taken; trying again.")
             return False
-        self._failing.update(one.id for one in failing)
-        for claimed in (*healthy, *failing):
-            task = asyncio.create_task(self._send(poster, claimed))
-            self._under_way[task] = claimed
-            self._busy[claimed.endpoint_id] += 1
-            task.add_done_callback(self._ended)
-        return False if not healthy and not failing else await self._room()
+        for one in claimed:
+            self._shares.keep(one)
+        self._begin(poster)
+        return bool(claimed) and await self._room()
 
     async def _room(self) -> bool:
         """Wait for room after a full helping: what comes back in one moment is replaced in one claim."""
@@ -116,39 +115,47 @@ class Sender:
         await asyncio.sleep(GATHER_SECONDS)
         return True
 
-    async def _claim(self, *, failing: bool) -> list[Claimed]:
-        free = SLOTS - len(self._under_way)
-        limit = min(free, FAILING_SLOTS - len(self._failing)) if failing else free
-        busy = dict(self._busy)
-        share = FAILING_SHARE if failing else SHARE
+    async def _claim(self) -> list[Claimed]:
+        if not self._shares.has_room():
+            return []
+        full = self._shares.full()
 
         def claim() -> list[Claimed]:
             with store.at_once() as means:
-                return sending.claim(means, limit=limit, share=share, busy=busy, failing=failing, lease=LEASE)
+                due = sending.due(means, full=full)
+                # What ends meanwhile only makes more room than is seen here.
+                return sending.claim(means, self._shares.rooms(due), lease=LEASE)
 
-        return await self._in_thread(claim) if limit > 0 else []
+        return await self._in_thread(claim)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        claimed = self._under_way.pop(task)
-        self._failing.discard(claimed.id)
-        self._busy[claimed.endpoint_id] -= 1
-        if not self._busy[claimed.endpoint_id]:
-            del self._busy[claimed.endpoint_id]
-            self._doors.pop(claimed.endpoint_id, None)
+    def _begin(self, poster: webhooks.Poster) -> None:
+        latest = now() + LEAST
+        while self._stopping_since is None and (claimed := self._shares.next()):
+            if claimed.lease_until < latest:  # it waited here for too long, and will be somebody else's
+                self._shares.ended(claimed)
+                continue
+            task = asyncio.create_task(self._send(poster, claimed))
+            self._under_way[task] = claimed
+            task.add_done_callback(partial(self._ended, poster))
+
+    def _ended(self, poster: webhooks.Poster, task: asyncio.Task[None]) -> None:
+        self._shares.ended(self._under_way.pop(task))
+        self._begin(poster)
         self._bell.set()
-        if not task.cancelled() and (fault := task.exception()):
-            log.error("A delivery could not be sent.", exc_info=fault)
 
     # --- Posting
 
     async def _send(self, poster: webhooks.Poster, claimed: Claimed) -> None:
-        door = self._doors.setdefault(claimed.endpoint_id, asyncio.Semaphore(CONNECTIONS))
-        async with door:
-            moment = now()
+        moment = now()
+        try:
             outcome = await self._post(poster, claimed)
+        except Exception:  # a fault of ours in one delivery: it waits, and the others go on
+            log.exception("A delivery could not be sent.", extra={"delivery": str(claimed.id)})
+            outcome = Outcome(error="The service could not send it.", ours=True)
         measures.attempt(outcome)
         number = claimed.attempts + (not outcome.ours)
-        await self._results.put(Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome))
+        attempt = Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome, claimed.lease_until)
+        await self._results.put(attempt)
 
     async def _post(self, poster: webhooks.Poster, claimed: Claimed) -> Outcome:
         body = webhooks.encode(claimed.payload)
@@ -184,7 +191,7 @@ class Sender:
                 return
             except store.OUTAGES as fault:
                 log.warning("Results of deliveries could not be written; trying again: %s", fault)
-                if self._stopping:
+                if self._left() <= 0:
                     return  # they are sent again when their leases are over
                 await asyncio.sleep(POLL_SECONDS)
             except Exception:
@@ -193,21 +200,34 @@ class Sender:
         for one in batch if len(batch) > 1 else ():
             await self._settle([one])
 
-    async def _wind_up(self) -> None:
+    # --- Ending
+
+    def _left(self) -> float:
+        """Return the seconds that are left of the grace; all of them while nobody has asked to stop."""
+        since = self._stopping_since
+        return self._grace if since is None else max(0.0, since + self._grace - time.monotonic())
+
+    async def _finish(self) -> None:
+        """Give back what has not been begun, wait for what is under way, and give back what has no answer by then."""
+        await self._release(self._shares.leave())
         tasks = dict(self._under_way)
         if not tasks:
             return
-        _, late = await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
+        _, late = await asyncio.wait(tasks, timeout=self._left())
         for task in late:
             task.cancel()
-        ids = [tasks[task].id for task in late]
+        await self._release([tasks[task] for task in late])
 
+    async def _release(self, claimed: Sequence[Claimed]) -> None:
         def release() -> None:
-            with store.transaction() as session:
-                sending.release(session, ids)
+            with store.at_once() as means:
+                sending.release(means, claimed)
 
-        if ids:
-            await self._in_thread(release)
+        try:
+            if claimed:
+                await self._in_thread(release)
+        except Exception:  # they are sent when their leases are over
+            log.exception("Deliveries could not be given back.")
 
     async def _in_thread(self, function: Callable[[], Result]) -> Result:
         return await self._loop.run_in_executor(self._database, function)

@@ -62,7 +62,7 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
     jobs = [kind for kind in JOBS if kinds is None or kind in kinds]
     with ExitStack() as stack:
         if kinds is None or DELIVERIES in kinds:
-            sender = Sender()
+            sender = Sender(share=settings.delivery_share)
             relay = Relay("relay", partial(fan_out, sender.ring), rung=sender.ring)
             sender.start()
             stack.callback(sender.stop)

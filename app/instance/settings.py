@@ -37,6 +37,7 @@ class Settings:
     lock_seconds: float = 2.0  # for a row that another request holds
     idle_seconds: float = 10.0  # what a request's transaction may wait for its next statement
     tcp_seconds: float = 10.0  # until a server's machine that says nothing counts as gone
+    delivery_share: int = 64  # of a worker's 512 deliveries under way, what one organisation has at most
     fast_path: bool = True  # carry ordinary requests out from the front (app/http/front.py)
     log_level: str = "INFO"
     files_dir: Path = Path(".data/files")  # where attachments are kept, unless in a bucket

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, func, select, text, update
-from sqlalchemy.orm import Session
+from sqlalchemy import bindparam, func, select, text
 
 from rules import retries
 from rules.clock import iso, now
@@ -15,9 +14,18 @@ from rules.retries import Outcome
 from store.database.engine import Change
 from store.database.prepared import Prepared, rows
 from store.delivering import probes, webhooks
-from store.delivering.webhooks import Delivery, WebhookEndpoint
+from store.delivering.webhooks import WebhookEndpoint
 
 GONE = 410
+
+
+@dataclass(frozen=True)
+class Due:
+    """An endpoint that something is due for."""
+
+    endpoint_id: UUID
+    organisation_id: UUID
+    failing: bool  # nothing got through since its last failure
 
 
 @dataclass(frozen=True)
@@ -26,68 +34,81 @@ class Claimed:
 
     id: UUID
     endpoint_id: UUID
+    organisation_id: UUID
+    failing: bool  # its endpoint, when it was claimed
     url: str
     payload: dict[str, Any]
     attempts: int  # made before this one
     secret: str
     previous_secret: str | None
     previous_secret_until: datetime | None
+    lease_until: datetime
 
     def secrets(self) -> list[str]:
         """Return the secrets that sign at present."""
         return webhooks.living_secrets(self.secret, self.previous_secret, self.previous_secret_until)
 
 
-# An endpoint's share is what it may have under way less what it has, so that one endpoint with a long queue,
-# or one that does not answer, leaves room for all others. No more is locked than may be taken: others who claim
-# at the same moment skip what is locked.
-_CLAIM = Prepared(
+# One look into the index for each endpoint, however much waits for it: what is passed by is what others hold of it.
+_DUE = Prepared(
     text("""
-    WITH due AS (
-        SELECT delivery.id
-        FROM webhook_endpoints AS endpoint
-        LEFT JOIN unnest(CAST(:busy AS uuid[]), CAST(:counts AS int[])) AS busy (id, count)
-          ON busy.id = endpoint.id
-        CROSS JOIN LATERAL (
-            SELECT id, next_attempt_at
-            FROM deliveries
-            WHERE endpoint_id = endpoint.id AND status = 'pending' AND next_attempt_at <= :moment
-              AND (lease_until IS NULL OR lease_until <= :moment)
-            ORDER BY next_attempt_at
-            LIMIT least(:limit, greatest(0, :share - coalesce(busy.count, 0)))
-            FOR UPDATE SKIP LOCKED
-        ) AS delivery
-        WHERE endpoint.is_active AND endpoint.pending_delivery_count > 0
-          AND (endpoint.failing_since IS NOT NULL) = :failing
-        ORDER BY delivery.next_attempt_at
-        LIMIT :limit
-    )
-    UPDATE deliveries AS delivery
-    SET lease_until = :lease_until
-    FROM due, webhook_endpoints AS endpoint
-    WHERE delivery.id = due.id AND endpoint.id = delivery.endpoint_id
-    RETURNING delivery.id, endpoint.id AS endpoint_id, endpoint.url, delivery.payload, delivery.attempts,
-              endpoint.secret, endpoint.previous_secret, endpoint.previous_secret_until
+    SELECT endpoint.id, endpoint.organisation_id, endpoint.failing_since IS NOT NULL AS failing
+    FROM webhook_endpoints AS endpoint
+    CROSS JOIN LATERAL (
+        SELECT next_attempt_at
+        FROM deliveries
+        WHERE endpoint_id = endpoint.id AND status = 'pending' AND next_attempt_at <= :moment
+          AND (lease_until IS NULL OR lease_until <= :moment)
+        ORDER BY next_attempt_at
+        LIMIT 1
+    ) AS first
+    WHERE endpoint.is_active AND endpoint.pending_delivery_count > 0
+      AND endpoint.id <> ALL (CAST(:full AS uuid[])) AND endpoint.organisation_id <> ALL (CAST(:full AS uuid[]))
+    ORDER BY first.next_attempt_at
     """)
 )
 
 
-def claim(
-    means: Change, *, limit: int, share: int, busy: Mapping[UUID, int], failing: bool, lease: timedelta
-) -> list[Claimed]:
-    """Take deliveries that are due, of endpoints that are failing or of those that are not, fairly shared out."""
-    if limit <= 0:
+def due(means: Change, *, full: Sequence[UUID]) -> list[Due]:
+    """Return the endpoints that something is due for, who waits longest first, but for some and some organisations."""
+    return [Due(*row) for row in _DUE.all(means, moment=now(), full=list(full))]
+
+
+# No more is locked than is taken: others who claim at the same moment skip what is locked. An array, since PostgreSQL
+# takes what a limit of unknown size leaves for a part of the table, and would read all of it.
+_CLAIM = Prepared(
+    text("""
+    WITH due AS (
+        SELECT delivery.id
+        FROM unnest(CAST(:endpoints AS uuid[]), CAST(:rooms AS int[])) AS share (endpoint_id, room)
+        CROSS JOIN LATERAL (
+            SELECT id
+            FROM deliveries
+            WHERE endpoint_id = share.endpoint_id AND status = 'pending' AND next_attempt_at <= :moment
+              AND (lease_until IS NULL OR lease_until <= :moment)
+            ORDER BY next_attempt_at
+            LIMIT share.room
+            FOR UPDATE SKIP LOCKED
+        ) AS delivery
+    )
+    UPDATE deliveries AS delivery
+    SET lease_until = :lease_until
+    FROM webhook_endpoints AS endpoint
+    WHERE delivery.id = ANY (ARRAY(SELECT id FROM due)) AND endpoint.id = delivery.endpoint_id AND endpoint.is_active
+    RETURNING delivery.id, endpoint.id AS endpoint_id, endpoint.organisation_id,
+              endpoint.failing_since IS NOT NULL AS failing, endpoint.url, delivery.payload, delivery.attempts,
+              endpoint.secret, endpoint.previous_secret, endpoint.previous_secret_until, delivery.lease_until
+    """)
+)
+
+
+def claim(means: Change, rooms: Mapping[UUID, int], *, lease: timedelta) -> list[Claimed]:
+    """Take what is due, of each endpoint as much as there is room for, in the order in which it was made."""
+    if not rooms:
         return []
     moment = now()
     found = _CLAIM.all(
-        means,
-        moment=moment,
-        lease_until=moment + lease,
-        busy=list(busy),
-        counts=list(busy.values()),
-        share=share,
-        limit=limit,
-        failing=failing,
+        means, endpoints=list(rooms), rooms=list(rooms.values()), moment=moment, lease_until=moment + lease
     )
     return sorted((Claimed(*row) for row in found), key=lambda one: one.id)
 
@@ -101,6 +122,7 @@ class Attempt:
     number: int  # from 1; that of the one before where none could be made
     moment: datetime
     outcome: Outcome
+    lease_until: datetime  # as it was claimed
 
 
 _RECORDS = Prepared(
@@ -133,9 +155,11 @@ _SETTLE = Prepared(
             response_body = result.response_body, last_error = result.last_error
         FROM jsonb_to_recordset(CAST(:results AS jsonb)) AS result (
             id uuid, status text, attempts int, next_attempt_at timestamptz, delivered_at timestamptz,
-            response_status_code int, response_time_ms int, response_body text, last_error text
+            response_status_code int, response_time_ms int, response_body text, last_error text,
+            lease_until timestamptz
         )
         WHERE delivery.id = result.id AND delivery.status = 'pending'
+          AND (delivery.lease_until = result.lease_until OR result.status = 'delivered')
           AND delivery.endpoint_id IN (SELECT id FROM locked)
         RETURNING delivery.endpoint_id, delivery.status
     ), done AS (
@@ -156,7 +180,8 @@ _SETTLE = Prepared(
 def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]:
     """Write what came of many attempts; return the endpoints that this switched off, and why.
 
-    It is one statement where all of them succeeded. A delivery that somebody else has settled meanwhile stays as it is.
+    It is one statement where all of them succeeded. A delivery that somebody else has settled meanwhile stays as it is,
+    and so does one that somebody else has claimed, unless it succeeded.
     """
     records = {attempt.endpoint_id: _Record(attempt.endpoint_id) for attempt in attempts}
     if not all(attempt.outcome.succeeded for attempt in attempts):
@@ -224,14 +249,23 @@ def _result(attempt: Attempt, verdict: retries.Verdict) -> dict[str, Any]:
         "response_time_ms": outcome.response_time_ms,
         "response_body": _plain(outcome.body) if outcome.status_code is not None else None,
         "last_error": verdict.error and _plain(verdict.error),
+        "lease_until": attempt.lease_until,
     }
 
 
-def release(session: Session, ids: Sequence[UUID]) -> None:
-    """Give up leases: somebody else may send these at once."""
-    session.execute(
-        update(Delivery).where(Delivery.id.in_(ids), Delivery.status == "pending").values(lease_until=None)
-    )
+_RELEASE = Prepared(
+    text("""
+    UPDATE deliveries AS delivery
+    SET lease_until = NULL
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:leases AS timestamptz[])) AS held (id, lease_until)
+    WHERE delivery.id = held.id AND delivery.status = 'pending' AND delivery.lease_until = held.lease_until
+    """)
+)
+
+
+def release(means: Change, claimed: Sequence[Claimed]) -> None:
+    """Give up leases that are still ours: somebody else may send these at once."""
+    _RELEASE.run(means, ids=[one.id for one in claimed], leases=[one.lease_until for one in claimed])
 
 
 def _plain(text: str) -> str:

@@ -53,10 +53,16 @@ def alone(endpoint_id):
         )
 
 
-def take(**changes):
-    arguments = {"limit": 100, "share": 100, "busy": {}, "failing": False, "lease": LEASE} | changes
+def due(*, full=()):
     with store.transaction() as session:
-        return sending.claim(session, **arguments)
+        return sending.due(session, full=full)
+
+
+def take(*, limit=100, lease=LEASE):
+    """Claim of each endpoint that something is due for."""
+    with store.transaction() as session:
+        rooms = {one.endpoint_id: limit for one in sending.due(session, full=[])}
+        return sending.claim(session, rooms, lease=lease)
 
 
 def claim(endpoint_id, **changes):
@@ -64,12 +70,14 @@ def claim(endpoint_id, **changes):
     return take(**changes)
 
 
+def attempt(one, outcome, moment=None, *, counts=True):
+    number = one.attempts + counts
+    return Attempt(one.id, one.endpoint_id, number, moment or now(), outcome, one.lease_until)
+
+
 def settle(claimed, outcome, moment=None):
     with store.transaction() as session:
-        return sending.settle(
-            session,
-            [Attempt(one.id, one.endpoint_id, one.attempts + 1, moment or now(), outcome) for one in claimed],
-        )
+        return sending.settle(session, [attempt(one, outcome, moment) for one in claimed])
 
 
 def change(caller, id, **changes):
@@ -271,15 +279,33 @@ def test_what_is_claimed_is_not_claimed_again_until_its_lease_is_over(caller):
     assert len(claim(id)) == 1
 
 
-def test_an_endpoint_gets_no_more_than_its_share(caller):
+def test_no_more_is_claimed_of_an_endpoint_than_there_is_room_for(caller):
     id, _ = new_endpoint(caller)
     happen(caller, *["job.created"] * 10)
     fan_out()
-    assert len(claim(id, share=4)) == 4
-    assert len(claim(id, share=4, busy={id: 4})) == 0
-    assert len(claim(id, share=4, busy={id: 3})) == 1
-    assert len(claim(id, share=100, limit=2)) == 2
-    assert [one.payload["sequence"] for one in claim(id)] == [8, 9, 10]
+    assert len(claim(id, limit=4)) == 4
+    assert len(claim(id, limit=1)) == 1
+    assert [one.payload["sequence"] for one in claim(id)] == [6, 7, 8, 9, 10]
+
+
+def test_endpoints_are_due_in_the_order_in_which_they_wait_but_for_who_has_enough(caller):
+    stranger = new_caller()
+    first, _ = new_endpoint(caller)
+    second, _ = new_endpoint(caller, URL + "2")
+    third, _ = new_endpoint(stranger)
+    alone(first)
+    with store.transaction() as session:
+        session.execute(
+            update(WebhookEndpoint).where(WebhookEndpoint.id.in_([second, third])).values(is_active=True)
+        )
+    for one in (stranger, caller):
+        happen(one, "job.created")
+        fan_out()
+    assert due()[0].endpoint_id == third
+    assert {one.endpoint_id for one in due()} == {first, second, third}
+    assert [one.organisation_id for one in due(full=[caller.organisation_id])] == [stranger.organisation_id]
+    assert {one.endpoint_id for one in due(full=[second])} == {first, third}
+    assert not any(one.failing for one in due())
 
 
 def test_senders_at_once_claim_each_delivery_once(caller):
@@ -328,10 +354,9 @@ def test_a_failure_waits_for_its_next_attempt(caller):
     assert (delivery.status, delivery.attempts, delivery.response_body) == ("pending", 1, "busy")
     assert delivery.last_error == "The endpoint answered 503."
     assert timedelta(seconds=50) < delivery.next_attempt_at - now() <= timedelta(seconds=60)
-    assert claim(id, failing=True) == []
     let_time_pass(id)
-    assert claim(id) == []
-    assert len(claim(id, failing=True)) == 1
+    (again,) = claim(id)
+    assert again.failing
 
 
 def test_an_attempt_that_our_own_limits_prevented_counts_for_nothing(caller):
@@ -342,7 +367,7 @@ def test_an_attempt_that_our_own_limits_prevented_counts_for_nothing(caller):
     before = endpoint_of(id)
     with store.transaction() as session:
         outcome = Outcome(error="Too many names are being looked up.", ours=True)
-        sending.settle(session, [sending.Attempt(claimed.id, id, claimed.attempts, now(), outcome)])
+        sending.settle(session, [attempt(claimed, outcome, counts=False)])
     (delivery,) = deliveries_of(id)
     assert (delivery.status, delivery.attempts, delivery.last_error) == ("pending", 0, outcome.error)
     assert timedelta(seconds=20) < delivery.next_attempt_at - now() < timedelta(seconds=40)
@@ -363,7 +388,7 @@ def test_ten_failures_are_the_end(caller):
     fan_out()
     for _ in range(10):
         let_time_pass(id)
-        settle(claim(id) or claim(id, failing=True), Outcome(error="Could not connect: refused"))
+        settle(claim(id), Outcome(error="Could not connect: refused"))
     (delivery,) = deliveries_of(id)
     assert (delivery.status, delivery.attempts, delivery.next_attempt_at) == ("failed", 10, None)
     assert delivery.last_error == "Could not connect: refused"
@@ -381,7 +406,7 @@ def test_gone_switches_the_endpoint_off_and_everything_waits(caller):
     assert not endpoint.is_active
     assert "410" in endpoint.disabled_reason
     let_time_pass(id)
-    assert claim(id) == claim(id, failing=True) == []
+    assert claim(id) == []
     happen(caller, "job.created")
     fan_out()
     assert [one.status for one in deliveries_of(id)] == ["pending"] * 3
@@ -422,6 +447,22 @@ def test_a_result_that_comes_late_changes_nothing(caller):
     assert endpoint_of(id).pending_delivery_count == 0
 
 
+def test_what_somebody_else_has_claimed_is_settled_by_them_or_by_success(caller):
+    id, _ = new_endpoint(caller)
+    happen(caller, "job.created")
+    fan_out()
+    slow = claim(id, lease=timedelta(seconds=-1))  # over already
+    (mine,) = claim(id)
+    settle(slow, Outcome(500, 1, ""))
+    (delivery,) = deliveries_of(id)
+    assert (delivery.attempts, delivery.lease_until) == (0, mine.lease_until)
+    with store.transaction() as session:
+        sending.release(session, slow)
+    assert deliveries_of(id)[0].lease_until == mine.lease_until
+    settle(slow, Outcome(200, 1, ""))
+    assert deliveries_of(id)[0].status == "delivered"
+
+
 def test_an_endpoint_deleted_while_sending_is_no_fault(caller):
     id, _ = new_endpoint(caller)
     happen(caller, "job.created")
@@ -439,7 +480,7 @@ def test_batches_that_share_endpoints_never_wait_for_each_other_in_a_circle(call
 
     def write(failing):
         for _ in range(40):
-            batch = [Attempt(new_id(), id, 1, now(), bad if id in failing else good) for id in ids]
+            batch = [Attempt(new_id(), id, 1, now(), bad if id in failing else good, now()) for id in ids]
             with store.transaction() as session:
                 sending.settle(session, batch)
 

@@ -3,23 +3,28 @@
 import gc
 import threading
 from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
 
 import store
+from app.instance import processes
+from rules.clock import now
+from store.delivering import sending
 from store.delivering.sending import Claimed
 from store.operating import health
 from tests import receiver as receivers
-from tests.hooks import caller, new_endpoint, wait_until, wired
+from tests.hooks import caller, deliveries_of, happen, new_caller, new_endpoint, wait_until, wired
 from tests.receiver import Answer
-from workers import deliveries
 from workers.deliveries import Sender
+from workers.shares import CONNECTIONS
 
 __all__ = ["caller", "wired"]
 
 BACKLOG = 100_000
 ENDPOINTS = 20
+SHARE = 64
 
 
 @pytest.fixture
@@ -66,24 +71,70 @@ def leased(ids):
         )  # fmt: skip
 
 
-def test_a_worker_holds_a_few_hundred_of_a_hundred_thousand(backlog, monkeypatch):
+def test_a_worker_holds_a_share_of_one_organisations_hundred_thousand(backlog):
     receiver, ids = backlog
-    monkeypatch.setattr(deliveries, "PATIENCE_SECONDS", 0.1)
-    sender = Sender()
+    sender = Sender(share=SHARE)
     sender.start()
     try:
-        wait_until(lambda: sum(leased(ids).values()) == deliveries.SLOTS)
+        wait_until(lambda: sum(leased(ids).values()) == 2 * SHARE)
         for _ in range(20):  # however often it is told that there is more
             sender.ring()
-        wait_until(lambda: len(receiver.requests) >= deliveries.SLOTS / 2)
+        receiver.wait_for(SHARE)
         found = leased(ids)
-        assert sum(found.values()) == deliveries.SLOTS
-        assert max(found.values()) <= deliveries.SHARE
+        assert sum(found.values()) == 2 * SHARE
+        assert max(found.values()) <= 2 * CONNECTIONS
+        assert len(receiver.requests) == SHARE
         gc.collect()
-        assert sum(isinstance(one, Claimed) for one in gc.get_objects()) <= deliveries.SLOTS + 1
+        assert sum(isinstance(one, Claimed) for one in gc.get_objects()) <= 2 * SHARE + 1
     finally:
         sender.stop()
     assert leased(ids) == {}  # what was under way is left to others at once
+
+
+def test_endpoints_that_hold_all_they_get_keep_no_other_organisation_waiting(backlog, wired):
+    slow, _ = backlog
+    with receivers.running() as receiver, processes.working(wired, ["deliveries"]):
+        slow.wait_for(SHARE)
+        other = new_caller()
+        id, _ = new_endpoint(other, receiver.url)
+        for _ in range(20):
+            happen(other, "job.created")
+        receiver.wait_for(20)
+        wait_until(lambda: {one.status for one in deliveries_of(id)} == {"delivered"})
+        assert len(slow.requests) == SHARE  # it had the worker's share, and all of it is held
+
+
+def rows_of_deliveries(plan):
+    """Count the deliveries that a plan looked at, each time that it did."""
+    mine = plan.get("Relation Name") == "deliveries" and plan["Node Type"] != "ModifyTable"
+    assert not (mine and plan["Node Type"].endswith("Seq Scan"))
+    seen = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0) if mine else 0
+    return seen * plan["Actual Loops"] + sum(rows_of_deliveries(one) for one in plan.get("Plans", ()))
+
+
+def test_a_claim_looks_at_what_it_takes_and_not_at_the_backlog(backlog):
+    _, ids = backlog
+    rooms = dict.fromkeys(ids, 5)
+
+    def asked(session, statement, **values):
+        connection = session.connection().connection.driver_connection
+        asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement.text
+        [(plan,)] = connection.execute(asked, values | {"moment": now()}).fetchall()
+        return plan[0]["Plan"]
+
+    with store.transaction() as session:
+        session.execute(text("ANALYZE deliveries, webhook_endpoints"))
+        looking = asked(session, sending._DUE, full=[])
+        taking = asked(
+            session,
+            sending._CLAIM,
+            endpoints=list(rooms),
+            rooms=list(rooms.values()),
+            lease_until=now() + timedelta(minutes=1),
+        )
+        session.rollback()
+    assert rows_of_deliveries(looking) == ENDPOINTS
+    assert rows_of_deliveries(taking) <= 3 * sum(rooms.values())  # found, locked, changed
 
 
 def test_the_figures_of_a_long_queue_come_from_indexes(backlog):
