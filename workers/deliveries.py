@@ -32,7 +32,6 @@ log = logging.getLogger("hiring.deliveries")
 POLL_SECONDS = 1.0  # the net below the bell
 LEASE = timedelta(seconds=60)
 LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
-PATIENCE_SECONDS = 3.0  # for what is under way when the process stops
 BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
 
 Result = TypeVar("Result")
@@ -41,10 +40,10 @@ Result = TypeVar("Result")
 class Sender:
     """Sends deliveries until it is stopped."""
 
-    def __init__(self, *, share: int) -> None:
-        """Send at most `share` deliveries of one organisation at once."""
+    def __init__(self, *, share: int, grace: float) -> None:
+        """Send at most `share` deliveries of one organisation at once, and end within `grace` seconds."""
         self._shares = Shares(share)
-        self._grace = PATIENCE_SECONDS
+        self._grace = grace
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()

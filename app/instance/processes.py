@@ -30,7 +30,6 @@ KINDS = (DELIVERIES, *JOBS)
 STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
 FILES = 4_096  # open at once: connections under way and kept, with room beside them
 BELL_MS = 500  # how often an idle worker looks for the bell
-GRACE_MS = 10_000  # for what is under way when the process stops
 
 
 def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | None = None) -> None:
@@ -60,9 +59,10 @@ def schedule(settings: Settings, *, folder: Path | None = None) -> None:
 def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterator[None]:
     """Run a worker's threads as long as the block; what is under way at the end is finished or left to others."""
     jobs = [kind for kind in JOBS if kinds is None or kind in kinds]
+    sender = None
     with ExitStack() as stack:
         if kinds is None or DELIVERIES in kinds:
-            sender = Sender(share=settings.delivery_share)
+            sender = Sender(share=settings.delivery_share, grace=settings.grace_seconds)
             relay = Relay("relay", partial(fan_out, sender.ring), rung=sender.ring)
             sender.start()
             stack.callback(sender.stop)
@@ -70,15 +70,16 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
             stack.callback(relay.stop)
         if jobs:
             waits = Waits(tcp=settings.tcp_seconds)
-            stack.enter_context(
-                _doing({kind: broker.make(settings.redis_url, limits=waits) for kind in jobs})
-            )
+            brokers = {kind: broker.make(settings.redis_url, limits=waits) for kind in jobs}
+            stack.enter_context(_doing(brokers, grace=settings.grace_seconds))
+        if sender:
+            stack.callback(sender.wind_up)  # first of all: one grace for everything
         yield
 
 
 @contextmanager
-def _doing(brokers: Mapping[str, RedisBroker]) -> Iterator[None]:
-    """Hand over these kinds of work and do them, each with threads of its own."""
+def _doing(brokers: Mapping[str, RedisBroker], *, grace: float) -> Iterator[None]:
+    """Hand over these kinds of work and do them, each with threads of its own; `grace`: seconds at the end."""
     relay = Relay("hand-over", partial(hand_over, Actors(brokers)))
     workers = [
         dramatiq.Worker(each, worker_threads=JOBS[kind].threads, worker_timeout=BELL_MS)
@@ -93,7 +94,7 @@ def _doing(brokers: Mapping[str, RedisBroker]) -> Iterator[None]:
     finally:
         relay.stop()
         with ThreadPoolExecutor(len(workers)) as pool:  # all of them within the one grace period
-            list(pool.map(lambda worker: worker.stop(timeout=GRACE_MS), workers))
+            list(pool.map(lambda worker: worker.stop(timeout=int(grace * 1000)), workers))
         for each in brokers.values():
             each.close()
 

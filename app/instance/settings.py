@@ -38,6 +38,7 @@ class Settings:
     idle_seconds: float = 10.0  # what a request's transaction may wait for its next statement
     tcp_seconds: float = 10.0  # until a server's machine that says nothing counts as gone
     delivery_share: int = 64  # of a worker's 512 deliveries under way, what one organisation has at most
+    grace_seconds: float = 20.0  # for what a worker has under way when it stops: longer than a delivery
     fast_path: bool = True  # carry ordinary requests out from the front (app/http/front.py)
     log_level: str = "INFO"
     files_dir: Path = Path(".data/files")  # where attachments are kept, unless in a bucket

@@ -33,7 +33,7 @@ from app.instance.trouble import Trouble
 
 LONGEST_PAUSE = 30.0
 STEADY = 60.0  # a process that ran for this long is started again at once
-PATIENCE = 12.0  # what web, worker and schedule may take to finish what they are doing
+PATIENCE = 5.0  # what web, worker and schedule may take to stop, beside the grace for what they are doing
 
 
 class Stopped(BaseException):
@@ -88,7 +88,7 @@ def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: b
         for one in watched:
             children.ask(one.process, one.recipe.stop)
         for one in watched:
-            children.stop(one.process, one.recipe.stop, patience=PATIENCE)
+            children.stop(one.process, one.recipe.stop, patience=PATIENCE + made.grace_seconds)
 
 
 def _demo(where: Places, database_url: str) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """A hundred thousand deliveries that wait: what a worker holds of them is bounded, whatever is behind it."""
 
+import dataclasses
 import gc
 import threading
 from contextlib import ExitStack
@@ -73,7 +74,7 @@ def leased(ids):
 
 def test_a_worker_holds_a_share_of_one_organisations_hundred_thousand(backlog):
     receiver, ids = backlog
-    sender = Sender(share=SHARE)
+    sender = Sender(share=SHARE, grace=0.1)
     sender.start()
     try:
         wait_until(lambda: sum(leased(ids).values()) == 2 * SHARE)
@@ -93,7 +94,8 @@ def test_a_worker_holds_a_share_of_one_organisations_hundred_thousand(backlog):
 
 def test_endpoints_that_hold_all_they_get_keep_no_other_organisation_waiting(backlog, wired):
     slow, _ = backlog
-    with receivers.running() as receiver, processes.working(wired, ["deliveries"]):
+    soon = dataclasses.replace(wired, grace_seconds=0.1)
+    with receivers.running() as receiver, processes.working(soon, ["deliveries"]):
         slow.wait_for(SHARE)
         other = new_caller()
         id, _ = new_endpoint(other, receiver.url)

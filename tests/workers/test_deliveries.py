@@ -31,6 +31,7 @@ from tests.hooks import (
     wired,
 )
 from tests.receiver import Answer
+from workers.shares import CONNECTIONS
 
 __all__ = ["caller", "wired"]
 
@@ -321,12 +322,45 @@ def test_a_worker_stops_cleanly(wired, caller, receiver):
         assert process.wait(20) == 0
 
 
-def test_what_is_under_way_when_a_worker_stops_is_left_to_others(wired, caller, receiver, monkeypatch):
-    monkeypatch.setattr("workers.deliveries.PATIENCE_SECONDS", 0.1)
+def test_what_is_answered_while_a_worker_stops_is_written_down_and_not_sent_again(wired, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    slow = threading.Event()  # nobody sets it: the endpoint takes its time
+    receiver.answer(lambda request: Answer(500 if slow.wait(4) else 200))
+    with worker_process(wired) as process:
+        happen(caller, "job.created")
+        receiver.wait_for(1)
+        process.terminate()
+        assert process.wait(30) == 0
+    assert [one.status for one in deliveries_of(id)] == ["delivered"]
+    assert len(receiver.requests) == 1
+
+
+def test_what_a_stopping_worker_has_not_begun_it_leaves_to_others_at_once(wired, caller, receiver):
     id, _ = new_endpoint(caller, receiver.url)
     held = threading.Event()
     receiver.answer(lambda request: Answer(200 if held.wait(60) else 500))
-    with processes.working(wired):
+
+    def leases():
+        return [one.lease_until is not None for one in deliveries_of(id)]
+
+    with worker_process(wired) as process:
+        happen(caller, *["job.created"] * (3 * CONNECTIONS))
+        receiver.wait_for(CONNECTIONS)
+        wait_until(lambda: sum(leases()) == 2 * CONNECTIONS)
+        process.terminate()
+        wait_until(lambda: sum(leases()) == CONNECTIONS)
+        held.set()
+        assert process.wait(30) == 0
+    found = [(one.status, one.attempts) for one in deliveries_of(id)]
+    assert found == [("delivered", 1)] * CONNECTIONS + [("pending", 0)] * 2 * CONNECTIONS
+    assert len(receiver.requests) == CONNECTIONS
+
+
+def test_what_has_no_answer_when_the_grace_is_over_is_left_to_others(wired, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    held = threading.Event()
+    receiver.answer(lambda request: Answer(200 if held.wait(60) else 500))
+    with processes.working(dataclasses.replace(wired, grace_seconds=0.1)):
         happen(caller, "job.created")
         receiver.wait_for(1)
     held.set()
