@@ -162,7 +162,7 @@ def steady(settings: Settings, seconds: int) -> list[float]:
         process = figures.start([sys.executable, "-c", WORK], settings)
         try:
             commit(caller)
-            figures.wait_until(lambda: receiver.count() > 0, seconds=60, what="The first delivery")
+            figures.wait_until(lambda: receiver.count() > 0, seconds=300, what="The first delivery")
             began, total = time.monotonic(), STEADY * seconds
             for number in range(total):
                 time.sleep(max(0.0, began + number / STEADY - time.monotonic()))

@@ -4,18 +4,22 @@ import asyncio
 import errno
 import socket
 import ssl
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Hashable
 from contextlib import suppress
+from functools import partial
 
+from gateways.threads import SharedThreads
 from rules.addresses import refusal
 
 LIMIT = 65_536  # bytes of an answer that are held unread
 
 # What the system says when this process or machine has no more of something.
-OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, socket.EAI_MEMORY}
+OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EADDRNOTAVAIL, socket.EAI_MEMORY}
 
-# Threads of their own: a name server that does not answer must not hold up anything else.
-_resolvers = ThreadPoolExecutor(64, thread_name_prefix="resolver")
+# Threads of their own: a name server that does not answer must not hold up anything else, nor one organisation's
+# anybody else's.
+RESOLVERS, SHARE = 64, 8
+_resolvers = SharedThreads[list[str]](RESOLVERS, share=SHARE, name="resolver")
 
 
 class AddressRefusedError(Exception):
@@ -26,13 +30,13 @@ class BusyError(Exception):
     """A limit of our own, and nothing that the other side did, kept us from connecting."""
 
 
-async def resolve(host: str, port: int, *, allow_private: bool, seconds: float) -> list[str]:
+async def resolve(host: str, port: int, *, owner: Hashable, allow_private: bool, seconds: float) -> list[str]:
     """Return the host's addresses; raise AddressRefusedError if any is refused, OSError if there are none in time.
 
     The system's resolver reads decimal, octal and hexadecimal host forms too, so they are judged by what they mean.
-    Raises BusyError when nobody was free to ask.
+    Raises BusyError when nobody was free to ask, of those that the owner may have.
     """
-    asking = _resolvers.submit(_look_up, host, port)
+    asking = _resolvers.submit(owner, partial(_look_up, host, port))
     try:
         async with asyncio.timeout(seconds):
             found = await asyncio.wrap_future(asking)
@@ -51,23 +55,27 @@ def _look_up(host: str, port: int) -> list[str]:
     return [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
-async def check_host(host: str, port: int, *, allow_private: bool, seconds: float = 2) -> None:
+async def check_host(
+    host: str, port: int, *, owner: Hashable, allow_private: bool, seconds: float = 2
+) -> None:
     """Raise AddressRefusedError if a host leads where it may not; a name that does not resolve now may do so later."""
     if allow_private:
         return
     with suppress(OSError, UnicodeError, BusyError):
-        await resolve(host, port, allow_private=False, seconds=seconds)
+        await resolve(host, port, owner=owner, allow_private=False, seconds=seconds)
 
 
 async def connect(
-    host: str, port: int, *, tls: ssl.SSLContext | None, allow_private: bool, seconds: float
+    host: str, port: int, *, owner: Hashable, tls: ssl.SSLContext | None, allow_private: bool, seconds: float
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect to the first of a host's addresses that answers, once all have been checked.
 
     TLS is spoken with the name, not the address. Raises AddressRefusedError, OSError or BusyError.
     """
+    end = asyncio.get_running_loop().time() + seconds
     try:
-        return await _connect(host, port, tls=tls, allow_private=allow_private, seconds=seconds)
+        addresses = await resolve(host, port, owner=owner, allow_private=allow_private, seconds=seconds)
+        return await _connect(host, addresses, port, tls=tls, end=end)
     except OSError as error:
         if error.errno in OURS:
             raise BusyError(f"The service has too much open: {error.strerror}.") from error
@@ -75,11 +83,9 @@ async def connect(
 
 
 async def _connect(
-    host: str, port: int, *, tls: ssl.SSLContext | None, allow_private: bool, seconds: float
+    host: str, addresses: list[str], port: int, *, tls: ssl.SSLContext | None, end: float
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     failure: OSError = socket.gaierror(f"the name {host} has no address")
-    end = asyncio.get_running_loop().time() + seconds
-    addresses = await resolve(host, port, allow_private=allow_private, seconds=seconds)
     for place, address in enumerate(addresses):
         now = asyncio.get_running_loop().time()
         share = (end - now) / (len(addresses) - place)  # one that is silent leaves time for the others

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -111,9 +111,12 @@ class Connections:
         self._swept = 0.0
 
     @asynccontextmanager
-    async def to(self, origin: Origin, seconds: float, *, fresh: bool = False) -> AsyncIterator[Connection]:
-        """Lend a connection, made within so many seconds; it is kept if it can be used again."""
-        connection = (None if fresh else await self._take(origin)) or await self._make(origin, seconds)
+    async def to(
+        self, origin: Origin, seconds: float, *, owner: Hashable, fresh: bool = False
+    ) -> AsyncIterator[Connection]:
+        """Lend a connection, made for its owner within so many seconds; it is kept if it can be used again."""
+        kept = None if fresh else await self._take(origin)
+        connection = kept or await self._make(origin, seconds, owner)
         try:
             yield connection
         except BaseException:
@@ -125,13 +128,16 @@ class Connections:
         else:
             connection.drop()
 
-    async def _make(self, origin: Origin, seconds: float) -> Connection:
-        tls = self._tls if origin.tls else None
-        return Connection(
-            *await connect(
-                origin.host, origin.port, tls=tls, allow_private=self._allow_private, seconds=seconds
-            )
+    async def _make(self, origin: Origin, seconds: float, owner: Hashable) -> Connection:
+        made = await connect(
+            origin.host,
+            origin.port,
+            owner=owner,
+            tls=self._tls if origin.tls else None,
+            allow_private=self._allow_private,
+            seconds=seconds,
         )
+        return Connection(*made)
 
     async def _take(self, origin: Origin) -> Connection | None:
         self._sweep()

@@ -4,7 +4,7 @@ import asyncio
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
 from typing import Any, Self
 from urllib.parse import quote
@@ -20,6 +20,9 @@ from rules.events import FIELDS
 from rules.retries import Outcome
 
 TOTAL_SECONDS = 15.0
+LATE_SECONDS = (
+    5.0  # by which a limit of time is noticed too late: then this process stood still, and heard nothing
+)
 CONNECT_SECONDS = 5.0
 BODY_BYTES = 2_048
 USER_AGENT = "Hiring-Webhooks/1.1"
@@ -33,11 +36,11 @@ def configure(*, allow_private: bool) -> None:
     _allow_private = allow_private
 
 
-def objection(url: str) -> str | None:
-    """Say why deliveries may not go to a URL. Looks the name up: not in a transaction."""
+def objection(url: str, *, owner: Hashable = None) -> str | None:
+    """Say why an owner's deliveries may not go to a URL. Looks the name up: not in a transaction."""
     try:
         _, origin, _ = _target(url)
-        asyncio.run(check_host(origin.host, origin.port, allow_private=_allow_private))
+        asyncio.run(check_host(origin.host, origin.port, owner=owner, allow_private=_allow_private))
     except ValueError as error:
         return str(error)
     except AddressRefusedError as error:
@@ -70,19 +73,25 @@ class Poster:
     async def __aexit__(self, *error: object) -> None:
         self._connections.close()
 
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Outcome:
-        """Make one attempt and say what came of it; raises nothing that the other side can cause."""
+    async def post(
+        self, url: str, body: bytes, headers: Mapping[str, str], *, owner: Hashable = None
+    ) -> Outcome:
+        """Make one attempt for an owner and say what came of it; raises nothing that the other side can cause."""
         answer, error = _Answer(), None
         try:
             async with asyncio.timeout(TOTAL_SECONDS):
-                await self._exchange(url, body, headers, answer)
+                await self._exchange(url, body, headers, owner, answer)
         except BusyError as fault:
             return Outcome(error=str(fault), ours=True)
         except (ValueError, AddressRefusedError, OSError, h11.RemoteProtocolError) as fault:
+            if isinstance(fault, TimeoutError) and answer.seconds() > TOTAL_SECONDS + LATE_SECONDS:
+                return answer.outcome("The service stood still while it waited for an answer.", ours=True)
             error = _describe(fault)
         return answer.outcome(error)
 
-    async def _exchange(self, url: str, body: bytes, headers: Mapping[str, str], answer: "_Answer") -> None:
+    async def _exchange(
+        self, url: str, body: bytes, headers: Mapping[str, str], owner: Hashable, answer: "_Answer"
+    ) -> None:
         target, origin, host = _target(url)
         sent = [
             ("Host", host),
@@ -93,7 +102,7 @@ class Poster:
             *headers.items(),
         ]
         for fresh in (False, True):
-            async with self._connections.to(origin, CONNECT_SECONDS, fresh=fresh) as connection:
+            async with self._connections.to(origin, CONNECT_SECONDS, owner=owner, fresh=fresh) as connection:
                 try:
                     answer.begin(await connection.ask(target, sent, body))
                 except (OSError, h11.RemoteProtocolError):
@@ -124,12 +133,15 @@ class _Answer:
     def begin(self, head: Head) -> None:
         self.head, self.milliseconds = head, self.elapsed()
 
-    def elapsed(self) -> int:
-        return round((time.monotonic() - self.started) * 1000)
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
 
-    def outcome(self, error: str | None) -> Outcome:
+    def elapsed(self) -> int:
+        return round(self.seconds() * 1000)
+
+    def outcome(self, error: str | None, *, ours: bool = False) -> Outcome:
         if self.head is None:
-            return Outcome(response_time_ms=self.elapsed(), error=error)
+            return Outcome(response_time_ms=None if ours else self.elapsed(), error=error, ours=ours)
         return Outcome(
             status_code=self.head.status,
             response_time_ms=self.milliseconds,
@@ -166,11 +178,11 @@ def _describe(fault: Exception) -> str:
     return f"Could not connect: {fault}"[:500]
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str]) -> Outcome:
+def post(url: str, body: bytes, headers: Mapping[str, str], *, owner: Hashable = None) -> Outcome:
     """Make one attempt from a thread that has no event loop. Goes to the network: not in a transaction."""
 
     async def once() -> Outcome:
         async with Poster() as poster:
-            return await poster.post(url, body, headers)
+            return await poster.post(url, body, headers, owner=owner)
 
     return asyncio.run(once())

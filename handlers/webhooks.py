@@ -17,6 +17,7 @@ from rules.errors import (
     AlreadyDelivered,
     EndpointPaused,
     Invalid,
+    Unavailable,
     WebhookEndpointError,
     WebhookRequestFailed,
 )
@@ -42,7 +43,7 @@ def get_webhook(session: Session, caller: Caller, id: UUID) -> Body:
 
 def create_webhook(finish: Begin, caller: Caller, body: Body) -> Body:
     """Register an endpoint; its secret is shown here and when it is rotated, never again."""
-    _check_url(body["url"])
+    _check_url(caller, body["url"])
     with finish() as session:
         endpoint, secret = webhooks.create(
             session,
@@ -58,7 +59,7 @@ def create_webhook(finish: Begin, caller: Caller, body: Body) -> Body:
 def update_webhook(begin: Begin, caller: Caller, id: UUID, body: Body) -> Body:
     """Change an endpoint; a new URL has to be tested again."""
     if "url" in body:
-        _check_url(body["url"])
+        _check_url(caller, body["url"])
     with begin() as session:
         endpoint = webhooks.get(session, caller, id, lock=True)
         webhooks.change(session, endpoint, dict(body))
@@ -78,7 +79,9 @@ def test_webhook(begin: Begin, finish: Begin, caller: Caller, id: UUID) -> Body:
     ping = events.ping(ping_id, now(), livemode=endpoint.livemode)
     body = gateways.webhooks.encode(ping)
     headers = signatures.headers(webhooks.secrets_of(endpoint), ping["id"], int(time.time()), body)
-    outcome = gateways.webhooks.post(endpoint.url, body, headers)
+    outcome = gateways.webhooks.post(endpoint.url, body, headers, owner=caller.organisation_id)
+    if outcome.ours:
+        raise Unavailable
     if outcome.status_code is None:
         raise WebhookRequestFailed(reason=outcome.error)
     if not outcome.succeeded:
@@ -140,6 +143,6 @@ def replay_deliveries(session: Session, caller: Caller, id: UUID, body: Body) ->
     return {"replayed": count}
 
 
-def _check_url(url: str) -> None:
-    if reason := gateways.webhooks.objection(url):
+def _check_url(caller: Caller, url: str) -> None:
+    if reason := gateways.webhooks.objection(url, owner=caller.organisation_id):
         raise Invalid.at("/url", reason)

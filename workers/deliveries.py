@@ -164,7 +164,7 @@ class Sender:
             log.exception("A webhook secret cannot be read: SECRET_KEY has changed.")
             return Outcome(error="The service cannot read the endpoint's secret; rotate it.", ours=True)
         headers = signatures.headers(secrets, claimed.payload["id"], int(time.time()), body)
-        return await poster.post(claimed.url, body, headers)
+        return await poster.post(claimed.url, body, headers, owner=claimed.organisation_id)
 
     # --- Writing down
 

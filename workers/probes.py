@@ -26,7 +26,7 @@ def probe(_id: UUID, arguments: dict[str, Any]) -> None:
     ping = events.ping(new_id(), now(), livemode=endpoint.livemode)
     body = gateway.encode(ping)
     headers = signatures.headers(webhooks.secrets_of(endpoint), ping["id"], int(time.time()), body)
-    outcome = gateway.post(endpoint.url, body, headers)
+    outcome = gateway.post(endpoint.url, body, headers, owner=endpoint.organisation_id)
     if outcome.ours:
         raise OSError(outcome.error)  # to be tried again soon
     with store.transaction() as session:

@@ -1,10 +1,12 @@
 import asyncio
 import datetime as dt
+import errno
 import os
 import resource
 import socket
 import ssl
 import threading
+import time
 
 import pytest
 from cryptography import x509
@@ -299,13 +301,43 @@ def test_a_look_up_that_nobody_was_free_for_is_not_the_endpoints_failure(monkeyp
     async def one_too_many():
         async with webhooks.Poster() as poster:
             names = [f"http://slow-{number}.example/" for number in range(65)]
-            outcomes = await asyncio.gather(*(poster.post(name, BODY, {}) for name in names))
+            posts = [poster.post(name, BODY, {}, owner=number // 8) for number, name in enumerate(names)]
+            outcomes = await asyncio.gather(*posts)
             held.set()
             return outcomes
 
     outcomes = asyncio.run(one_too_many())
     assert [one.ours for one in outcomes] == [False] * 64 + [True]
     assert "names" in outcomes[-1].error
+
+
+def test_names_that_nobody_answers_for_take_no_more_than_their_owners_share(monkeypatch, receiver):
+    held = threading.Event()
+    port = receiver.url.split(":")[2].split("/")[0]
+
+    def look_up(host, _port):
+        if host.startswith("slow"):
+            held.wait(60)
+        return ["127.0.0.1"]
+
+    monkeypatch.setattr(addresses, "_look_up", look_up)
+    monkeypatch.setattr(webhooks, "CONNECT_SECONDS", 30.0)
+    monkeypatch.setattr(webhooks, "TOTAL_SECONDS", 30.0)
+
+    async def beside():
+        async with webhooks.Poster() as poster:
+            slow = [
+                poster.post(f"http://slow-{n}.example:{port}/", BODY, {}, owner="slow") for n in range(80)
+            ]
+            slow = asyncio.gather(*slow)
+            await asyncio.sleep(0)  # all of them have asked
+            other = await poster.post(f"http://quick.example:{port}/", BODY, {}, owner="quick")
+            held.set()
+            return other, await slow
+
+    other, slow = asyncio.run(beside())
+    assert other.status_code == 200
+    assert [one.status_code for one in slow] == [200] * 80  # they waited for their own, and lost nothing
 
 
 def test_running_out_of_open_files_is_not_the_endpoints_failure(receiver):
@@ -324,6 +356,30 @@ def test_running_out_of_open_files_is_not_the_endpoints_failure(receiver):
     outcome = asyncio.run(without_a_file())
     assert (outcome.ours, outcome.status_code) == (True, None)
     assert "open" in outcome.error
+
+
+def test_ports_that_have_run_out_are_not_the_endpoints_failure(receiver, monkeypatch):
+    async def connect(*arguments, **options):
+        raise OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
+
+    monkeypatch.setattr(asyncio, "open_connection", connect)  # 28,000 connections would be the other way
+    assert webhooks.post(receiver.url, BODY, {}).ours
+
+
+def test_a_process_that_stood_still_does_not_take_it_for_the_endpoints_silence(receiver, monkeypatch):
+    monkeypatch.setattr(webhooks, "TOTAL_SECONDS", 0.3)
+    monkeypatch.setattr(webhooks, "LATE_SECONDS", 0.3)
+    held = threading.Event()
+    receiver.answer(lambda request: Answer(200 if held.wait(30) else 500))
+
+    async def stopped_meanwhile():
+        async with webhooks.Poster() as poster:
+            asyncio.get_running_loop().call_later(0.1, time.sleep, 1)
+            return await poster.post(receiver.url, BODY, {})
+
+    outcome = asyncio.run(stopped_meanwhile())
+    held.set()
+    assert (outcome.ours, outcome.status_code) == (True, None)
 
 
 @pytest.fixture

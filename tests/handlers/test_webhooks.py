@@ -1,3 +1,4 @@
+import dataclasses
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ from app.instance import processes
 from app.instance.settings import Settings
 from gateways import webhooks as gateway
 from rules.events import NAMES
+from rules.retries import Outcome
 from tests import receiver as receivers
 from tests.api import Api, Tenant, address
 from tests.hooks import wait_until
@@ -165,6 +167,16 @@ def test_an_endpoint_that_cannot_be_reached_stays_off(tenant: Tenant) -> None:
     refused = error(tenant.live.post(f"/webhooks/{id}/test/"), 400)
     assert refused["code"] == "WEBHOOK_REQUEST_FAILED"
     assert "connect" in refused["details"]["reason"]
+
+
+def test_a_test_that_our_own_limits_prevented_is_not_the_endpoints_failure(
+    tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = register(tenant.live, receiver.url)
+    busy = Outcome(error="Too many names are being looked up.", ours=True)
+    monkeypatch.setattr(gateway, "post", lambda *_, **__: busy)
+    api = dataclasses.replace(tenant.live, checked=False)
+    assert error(api.post(f"/webhooks/{made['id']}/test/"), 503)["code"] == "UNAVAILABLE"
 
 
 def test_a_url_changed_during_its_test_is_not_verified(tenant: Tenant, receiver: Receiver) -> None:

@@ -18,6 +18,7 @@ from app.instance import processes
 from app.instance.settings import Settings
 from gateways import webhooks as gateway
 from rules.caller import Caller
+from rules.retries import Outcome
 from tests import receiver as receivers
 from tests.api import Api, Tenant, address
 from tests.hooks import deliveries_of, endpoint_of, happen, let_time_pass, wait_until, wired
@@ -164,6 +165,34 @@ def test_an_endpoint_that_was_switched_off_is_probed_until_it_is_back(
     assert [one.json["type"] for one in receiver.requests] == ["webhook.test", "webhook.test", "job.created"]
     assert endpoint_of(id).is_active
     wait_until(lambda: probes_of(id) == [(0, True), (1, True)])
+
+
+def test_a_probe_that_our_own_limits_prevent_is_tried_again_however_often(
+    tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id, _ = register(tenant.live, receiver.url, "job.created")
+    receiver.answer(500)
+    happen(owner(tenant), "job.created")
+    wait_until(lambda: [one.attempts for one in deliveries_of(id)] == [1])
+    change(
+        "UPDATE webhook_endpoints SET failing_since = failing_since - interval '5 days' WHERE id = :id", id=id
+    )
+    let_time_pass(id)
+    wait_until(lambda: probes_of(id) == [(0, False)])
+    post, busy = gateway.post, Outcome(error="Too many names are being looked up.", ours=True)
+    monkeypatch.setattr(gateway, "post", lambda *_, **__: busy)
+    tried = "SELECT attempts FROM outbox WHERE job = 'probe' AND finished_at IS NULL"
+    change("UPDATE outbox SET due_at = now(), attempts = 100 WHERE job = 'probe' AND finished_at IS NULL")
+
+    def attempts() -> list[int]:
+        with store.transaction() as session:
+            return list(session.scalars(text(tried + " AND last_error IS NOT NULL")))
+
+    wait_until(lambda: attempts() == [101])
+    monkeypatch.setattr(gateway, "post", post)
+    receiver.answer(200)
+    change("UPDATE outbox SET due_at = now() WHERE job = 'probe' AND finished_at IS NULL")
+    wait_until(lambda: statuses(id) == ["delivered"])
 
 
 def test_an_endpoint_that_says_it_is_gone_is_not_probed(tenant: Tenant, receiver: Receiver) -> None:
