@@ -30,8 +30,8 @@ class Protocol(HttpToolsProtocol):
     When the process stops, a connection that was just made still gets its answer.
     """
 
-    def refuse(self, msg: str, status: int = 400) -> bytes:
-        """Write the whole answer to bytes that are no request, or are too many (431) or too slow (408)."""
+    def refuse(self, status: int, why: str | None = None) -> bytes:
+        """Write the whole answer to bytes that are no request (400), or are too many (431) or too slow (408)."""
         raise NotImplementedError
 
     def connection_made(self, transport: Any) -> None:
@@ -55,7 +55,7 @@ class Protocol(HttpToolsProtocol):
         ):
             silent = self._in_head and not self._head_bytes
             if not silent and (self.cycle is None or self._in_head or not self.cycle.response_started):
-                self.transport.write(self.refuse("The request did not come in time.", 408))
+                self.transport.write(self.refuse(408))
             self.transport.close()
             return
         self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
@@ -109,7 +109,7 @@ class Protocol(HttpToolsProtocol):
             super().on_message_complete()
 
     def _refuse_head(self) -> None:
-        self.transport.write(self.refuse(f"The request's head is larger than {HEAD_BYTES} bytes.", 431))
+        self.transport.write(self.refuse(431))
         self.transport.close()
 
     def _without_offer(self) -> bytes | None:
@@ -148,5 +148,5 @@ class Protocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse, and close the connection: what follows on it cannot be understood either."""
-        self.transport.write(self.refuse(msg))
+        self.transport.write(self.refuse(400, msg))
         self.transport.close()

@@ -203,6 +203,12 @@ class IdempotencyMismatch(Refusal):
     status, message = 422, "This Idempotency-Key was used for another request."
 
 
+class RequestTimeout(Refusal):
+    """Head or body came too slowly."""
+
+    status, message = 408, "The request did not come in time."
+
+
 class BodyTooLarge(Refusal):
     """The body is larger than the operation takes."""
 
@@ -222,6 +228,12 @@ class RateLimited(Refusal):
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__(retry_after_seconds=retry_after_seconds)
+
+
+class HeadersTooLarge(Refusal):
+    """The head is larger than any request needs."""
+
+    status, message = 431, "The request's headers are too large."
 
 
 class InternalError(Refusal):

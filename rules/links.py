@@ -1,5 +1,7 @@
 """The addresses that go out in answers, mails and events."""
 
+from urllib.parse import urlsplit
+
 _base_url = "http://localhost:8080"
 
 
@@ -12,6 +14,11 @@ def configure(base_url: str) -> None:
 def base() -> str:
     """Return where the service is reached from outside."""
     return _base_url
+
+
+def origin() -> str:
+    """Return the same without a path: what a browser calls our own."""
+    return "{0.scheme}://{0.netloc}".format(urlsplit(_base_url))
 
 
 def take(token: str) -> str:

@@ -89,7 +89,13 @@ def test_ids_of_operations_differ() -> None:
     assert len(ids) == len(set(ids))
 
 
-REFUSALS = {"400", "401", "403", "429", "500", "503"}
+ALWAYS = {"408", "431", "500"}  # of pages too, which ignore what is wrong with a request
+REFUSALS = ALWAYS | {"400", "401", "403", "429", "503"}
+
+
+@pytest.mark.parametrize(("name", "operation"), EVERY, **by_id)
+def test_an_operation_names_what_any_request_may_be_answered(name: str, operation: Documented) -> None:
+    assert set(operation.definition["responses"]) >= ALWAYS
 
 
 @pytest.mark.parametrize("operation", KEYED, **by_id)

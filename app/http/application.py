@@ -1,7 +1,5 @@
 """The web application, assembled."""
 
-from urllib.parse import urlsplit
-
 import connexion
 from connexion.middleware import ConnexionMiddleware, MiddlewarePosition
 from connexion.middleware.response_validation import ResponseValidationMiddleware
@@ -15,6 +13,7 @@ from app.http.front import DOORS, Front
 from app.http.threads import lanes
 from app.instance import wiring
 from app.instance.settings import Settings
+from rules import links
 from rules.errors import Refusal
 from schemas import document
 
@@ -47,8 +46,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         app.add_api(spec, base_path=base, resolver=seats.Handlers(spec), name=name)
     pipelines: seats.Pipelines = {}
     outermost = MiddlewarePosition.BEFORE_EXCEPTION
-    origin = "{0.scheme}://{0.netloc}".format(urlsplit(settings.base_url))
-    app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies, origin=origin)
+    app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies, origin=links.origin())
     app.add_middleware(
         Front,
         outermost,

@@ -1,13 +1,22 @@
 """HTTP as the server reads it: what it cannot read is refused in the contract's envelope too."""
 
+from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 
 import insides.uvicorn
 from app.http import context, refusals
 from app.http.threads import hop
 from app.instance import logs
-from rules.errors import Invalid
+from rules import errors, links
+from rules.errors import Refusal
 from store.database.ids import new_id
+
+REFUSALS: dict[int, Callable[[str | None], Refusal]] = {
+    400: errors.Invalid,
+    408: errors.RequestTimeout,
+    431: partial(errors.HeadersTooLarge, limit_bytes=insides.uvicorn.HEAD_BYTES),
+}
 
 
 class Protocol(insides.uvicorn.Protocol):
@@ -19,19 +28,20 @@ class Protocol(insides.uvicorn.Protocol):
         if request is not None and request.waits_for is not None:
             hop.give_up(request.waits_for, hop.Left)
 
-    def refuse(self, msg: str, status: int = 400) -> bytes:
+    def refuse(self, status: int, why: str | None = None) -> bytes:
         """Write the whole answer to what cannot become a request."""
         request_id = f"req_{new_id().hex}"
         token = logs.request_id.set(request_id)
         try:
-            answer = refusals.render(Invalid(msg), "")
+            answer = refusals.render(REFUSALS[status](why), "")
         finally:
             logs.request_id.reset(token)
-        head = (
-            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-            f"content-type: {answer.media_type}\r\n"
-            f"content-length: {len(answer.body)}\r\n"
-            f"x-request-id: {request_id}\r\n"
-            "connection: close\r\n\r\n"
-        )
-        return head.encode() + answer.body
+        headers = answer.headers | {
+            "content-type": answer.media_type,
+            "content-length": str(len(answer.body)),
+            "access-control-allow-origin": links.origin(),
+            "x-request-id": request_id,
+            "connection": "close",
+        }
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *map(": ".join, headers.items()), "", ""]
+        return "\r\n".join(lines).encode() + answer.body

@@ -1,5 +1,6 @@
 """What reaches the server as bytes: also what is no HTTP at all is answered in the contract's envelope."""
 
+import contextlib
 import json
 import re
 import socket
@@ -8,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import httpx
 import pytest
 import uvicorn
 from connexion import FlaskApp
@@ -16,7 +18,10 @@ from starlette.testclient import TestClient
 import insides.uvicorn
 from app.http import server as web
 from app.instance.listening import listen
+from tests import seen
 from tests.api import Tenant, tenant
+from tests.documents import check
+from tests.operations.table.every import DOCUMENTED
 
 Address = tuple[str, int]
 
@@ -52,14 +57,24 @@ def owner(http: TestClient) -> Tenant:
     return tenant(http)
 
 
-def send(server: Address, *parts: bytes, until_closed: bool = True) -> Answered:
+def send(server: Address, *parts: bytes) -> Answered:
     """Send bytes and read the one answer."""
     with socket.create_connection(server, timeout=20) as connection:
         for part in parts:
             connection.sendall(part)
-        answer = b""
-        while piece := connection.recv(65_536):
-            answer += piece
+        return answered(read(connection))
+
+
+def read(connection: socket.socket) -> bytes:
+    """Read until the server closes."""
+    found = b""
+    while piece := connection.recv(65_536):
+        found += piece
+    return found
+
+
+def answered(answer: bytes) -> Answered:
+    """Take one answer apart."""
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -165,10 +180,7 @@ def send_until_refused(server: Address, head: bytes, chunk: bytes) -> Answered:
                 answer += piece
         except OSError:
             pass
-    head_, _, body = answer.partition(b"\r\n\r\n")
-    first, *lines = head_.decode("latin-1").split("\r\n")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return Answered(int(first.split()[1]), headers, body)
+    return answered(answer)
 
 
 def test_who_hangs_up_in_the_middle_of_a_body_changes_nothing(server: Address, owner: Tenant) -> None:
@@ -206,9 +218,7 @@ def answers(server: Address, parts: list[bytes]) -> list[int]:
             connection.sendall(part)
             time.sleep(0.005)  # each in a segment of its own
         connection.sendall(last)
-        found = b""
-        while piece := connection.recv(65_536):
-            found += piece
+        found = read(connection)
     return [int(status) for status in re.findall(rb"HTTP/1.1 (\d{3})", found)]
 
 
@@ -249,7 +259,7 @@ def test_an_offer_without_a_body_is_answered_as_if_it_were_none(server: Address,
 def test_a_head_has_a_size(server: Address) -> None:
     for target, header in (("/", "a" * 65_536), ("/" + "a" * 65_536, "")):
         answer = send(server, request(f"GET {target} HTTP/1.1", f"X-Long: {header}"))
-        assert (answer.status, answer.error["code"]) == (431, "VALIDATION_ERROR")
+        assert (answer.status, answer.error["code"]) == (431, "HEADERS_TOO_LARGE")
     endless = send_until_refused(server, b"GET / HTTP/1.1\r\nX-Long: ", b"a" * 65_536)
     assert endless.status == 431
 
@@ -267,6 +277,37 @@ def test_a_head_that_does_not_come_in_time_is_not_waited_for(
     assert answered[9:12] == (b"" if status is None else str(status).encode())
 
 
+TOO_LARGE = b"X-Long: " + b"a" * 65_536
+
+
+def test_every_operation_answers_what_is_too_large_or_too_slow_as_its_document_says(
+    server: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insides.uvicorn, "LOOK_SECONDS", 0.05)
+    for rest, status, code in (
+        (TOO_LARGE, 431, "HEADERS_TOO_LARGE"), (b"Host: loc", 408, "REQUEST_TIMEOUT"),
+    ):  # fmt: skip
+        if status == 408:
+            monkeypatch.setattr(insides.uvicorn, "HEAD_SECONDS", 0.2)
+        with contextlib.ExitStack() as stack:
+            asked = []
+            for operation in DOCUMENTED.values():
+                path = re.sub(r"\{\w+\}", "x", operation.path)
+                connection = stack.enter_context(socket.create_connection(server, timeout=20))
+                connection.sendall(f"{operation.method} {path} HTTP/1.1\r\n".encode() + rest)
+                asked.append((operation, path, connection))
+            for operation, path, connection in asked:
+                answer = answered(read(connection))
+                asking = httpx.Request(operation.method, f"http://localhost{path}")
+                check(httpx.Response(status, headers=answer.headers, content=answer.body, request=asking))
+                assert (answer.status, answer.error["code"]) == (status, code), operation.id
+                promised = operation.definition["responses"][str(status)]["headers"]
+                assert {name.lower() for name, one in promised.items() if one.get("required")} <= set(
+                    answer.headers
+                )
+                seen.note(operation.method, path, status, answer.body)
+
+
 def test_a_body_that_pauses_is_not_waited_for(
     server: Address, owner: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,7 +323,4 @@ def test_a_body_that_pauses_is_not_waited_for(
 def until_closed(server: Address, sent: bytes) -> bytes:
     with socket.create_connection(server, timeout=20) as connection:
         connection.sendall(sent)
-        found = b""
-        while piece := connection.recv(65_536):
-            found += piece
-    return found
+        return read(connection)

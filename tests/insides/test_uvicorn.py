@@ -16,7 +16,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
 class Ours(Protocol):
-    def refuse(self, msg: str) -> bytes:
+    def refuse(self, status: int, why: str | None = None) -> bytes:
         return ANSWER
 
 
