@@ -14,12 +14,15 @@ LEANS_ON = [
         "self.parser.set_dangerous_leniencies(lenient_data_after_close=True)",
     ),
     ("uvicorn/protocols/http/httptools_impl.py", "if self.cycle is None or self.cycle.response_complete:"),
+    ("uvicorn/protocols/http/httptools_impl.py", "self.client = get_remote_addr(transport)"),
+    ("uvicorn/protocols/http/httptools_impl.py", "self.cycle.body += body"),
 ]
 
 _OFFERS = (b"upgrade", b"http2-settings")
 HEAD_BYTES = 65_536
 HEAD_SECONDS = 10.0  # for a request's head, from its first byte or the connection's beginning
 BODY_SECONDS, PAUSE_SECONDS = 120.0, 10.0  # for a body, and between two pieces of it
+UNWANTED_BYTES = 1 << 20  # of a body whose request has its answer already
 LOOK_SECONDS = 1.0
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
 
@@ -64,6 +67,7 @@ class Protocol(HttpToolsProtocol):
         """Begin to read a request."""
         super().on_message_begin()
         self._since, self._in_head, self._head_bytes = self.loop.time(), True, 0
+        self._unwanted_bytes = 0
 
     def data_received(self, data: bytes) -> None:
         """Read what came; an offer to speak another protocol is ignored, as if it had not been made.
@@ -101,6 +105,14 @@ class Protocol(HttpToolsProtocol):
             raise ValueError("The head is too large.")  # the parser stops, and says that a callback failed
         if not self.parser.should_upgrade():
             super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take in a piece; what comes for a request that was refused meanwhile is let go, and has an end."""
+        super().on_body(body)
+        if self.cycle.response_complete:
+            self._unwanted_bytes += len(body)
+            if self._unwanted_bytes > UNWANTED_BYTES:
+                self.transport.close()
 
     def on_message_complete(self) -> None:
         """End the request's body; not that of one which is about to be read again."""

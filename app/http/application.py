@@ -7,7 +7,7 @@ from connexion.middleware.swagger_ui import SwaggerUIMiddleware
 from starlette.exceptions import HTTPException
 
 import insides.connexion
-from app.http import limits, refusals, seats
+from app.http import clients, limits, refusals, seats
 from app.http.entrance import Entrance
 from app.http.front import DOORS, Front
 from app.http.threads import lanes
@@ -28,6 +28,11 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     """Assemble the application that serves both documents."""
     wiring.configure(settings, pool_size=settings.threads + DOORS + SPARE, for_requests=True)
     limits.configure(settings.candidate_limit)
+    clients.configure(
+        most_connections=settings.client_connections,
+        most_body_bytes=settings.client_body_mib << 20,
+        trusted_proxies=settings.trusted_proxies,
+    )
     app = connexion.FlaskApp(
         "hiring",
         # Without what production does not need.

@@ -30,6 +30,7 @@ class Request:
     caller: Caller | None = None  # who asks; None where no key is needed
     party: Hashable = None  # in whose share of the threads it counts
     body: bytes = b""
+    held: int = 0  # bytes of it, which count for its address
     arguments: dict[str, Any] = field(default_factory=dict)
     begun: bool = False  # a transaction of it has ended well: what followed may have reached the network
     headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is

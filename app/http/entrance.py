@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers
 
-from app.http import context
+from app.http import clients, context
 from app.instance import logs
 from rules import networks
 from store.database.ids import new_id
@@ -69,6 +69,8 @@ class Entrance:
             await self.app(scope, receive, answer)
         finally:
             seconds = time.perf_counter() - started
+            if request.held:
+                clients.bodies.give_back(request.address, request.held)
             _count(request.pipeline.id if request.pipeline else "", status, seconds)
             log.info(
                 "%s %s",

@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl
 import orjson
 from connexion.operations import AbstractOperation
 
-from app.http import bodies
+from app.http import bodies, clients
 from app.http.context import Receive, Request
 from app.http.schema import MOST_FAULTS, Fault, Schema, fault, step, unknown
-from rules.errors import BodyTooLarge, Invalid, UnsupportedMediaType
+from rules.errors import BodyTooLarge, Invalid, Unavailable, UnsupportedMediaType
 
 
 class Reader:
@@ -148,7 +148,11 @@ async def _receive(receive: Receive, request: Request, largest: int) -> bytes:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Invalid("The body ended before its time.")
-        read += message.get("body", b"")
+        piece = message.get("body", b"")
+        if piece and not clients.bodies.take(request.address, len(piece)):
+            raise Unavailable("Too much is being sent from this address already; try again shortly.")
+        request.held += len(piece)
+        read += piece
         more = message.get("more_body", False)
         if len(read) > largest:
             raise BodyTooLarge(limit_bytes=largest)

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 import insides.uvicorn
-from app.http import context, refusals
+from app.http import clients, context, refusals
 from app.http.threads import hop
 from app.instance import logs
-from rules import errors, links
+from rules import errors, links, networks
 from rules.errors import Refusal
 from store.database.ids import new_id
 
@@ -16,11 +17,28 @@ REFUSALS: dict[int, Callable[[str | None], Refusal]] = {
     400: errors.Invalid,
     408: errors.RequestTimeout,
     431: partial(errors.HeadersTooLarge, limit_bytes=insides.uvicorn.HEAD_BYTES),
+    503: errors.Unavailable,
 }
 
 
 class Protocol(insides.uvicorn.Protocol):
     """Refuses as every other part does."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Serve a client, unless its address has too many connections already."""
+        super().connection_made(transport)
+        peer = self.client[0] if self.client else ""
+        self.counted = peer if peer and not networks.within(peer, clients.proxies) else None
+        if self.counted and not clients.connections.take(self.counted):
+            self.counted = None
+            transport.write(self.refuse(503, "Too many connections are open from this address."))
+            transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Count it no more."""
+        super().connection_lost(exc)
+        if self.counted:
+            clients.connections.give_back(self.counted)
 
     def left(self, scope: context.Scope) -> None:
         """Have nothing begun for whoever is gone."""

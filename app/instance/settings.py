@@ -25,6 +25,8 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()  # networks whose X-Forwarded-For is believed
     webhook_allow_private: bool = False
     candidate_limit: int = 600  # candidate requests per client address per minute
+    client_connections: int = 512  # of one client address to one web process
+    client_body_mib: int = 64  # of bodies that it sends to one web process at a time
     threads: int = 8  # request threads of one web process
     network_threads: int = 8  # beside them, for requests that reach the network
     files_threads: int = 4  # and for those that reach files

@@ -16,10 +16,12 @@ from connexion import FlaskApp
 from starlette.testclient import TestClient
 
 import insides.uvicorn
+from app.http import clients
 from app.http import server as web
 from app.instance.listening import listen
 from tests import seen
 from tests.api import Tenant, tenant
+from tests.app.instances import eventually
 from tests.documents import check
 from tests.operations.table.every import DOCUMENTED
 
@@ -318,6 +320,101 @@ def test_a_body_that_pauses_is_not_waited_for(
     assert until_closed(server, sent)[9:12] == b"408"
     refused = request(f"PATCH {ORG} HTTP/1.1", "Content-Length: 20", body=b'{"name": ')
     assert until_closed(server, refused)[9:12] == b"401"  # the key was looked at before the body
+
+
+WITH_BODY = [one for one in DOCUMENTED.values() if one.scopes and "requestBody" in one.definition]
+CREATE = "POST /api/v1/public/assessments/create/ HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    "key", ["", "Authorization: Bearer nobody", f"Authorization: Bearer ct_live_{'x' * 40}"]
+)
+def test_the_key_is_looked_at_before_a_large_body_that_comes_slowly(server: Address, key: str) -> None:
+    for operation in WITH_BODY:
+        first = f"{operation.method} {re.sub(r'{[^}]+}', 'x', operation.path)} HTTP/1.1"
+        length = "Content-Length: 1000000"
+        sent = request(first, *filter(None, [key]), "Content-Type: application/json", length, body=b"{")
+        answer = answered(
+            until_closed(server, sent)
+        )  # which waits for what never comes, or else has the answer
+        assert (answer.status, answer.error["code"]) == (401, "INVALID_API_KEY"), operation.id
+
+
+def test_a_body_that_nobody_wants_is_not_taken_for_ever(server: Address) -> None:
+    head = "\r\n".join([CREATE, "Host: localhost", "Content-Length: 100000000", "", ""]).encode()
+    with socket.create_connection(server, timeout=20) as connection:
+        connection.sendall(head)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 401")
+        with pytest.raises(ConnectionError):
+            connection.sendall(b"x" * 99_000_000)
+
+
+# --- What one address holds open
+
+ELSEWHERE = ("127.0.0.2", 0)
+
+
+def ask(server: Address, sent: bytes, address: Address = ("127.0.0.1", 0)) -> int:
+    """Send a request from an address of this machine; return the status, 0 where there is no answer."""
+    with socket.create_connection(server, timeout=20, source_address=address) as connection:
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(sent)
+        with contextlib.suppress(ConnectionError):
+            return answered(read(connection)).status
+    return 0
+
+
+HEALTH = request("GET /healthz HTTP/1.1")
+
+
+def test_an_address_has_so_many_connections_and_others_have_theirs(
+    server: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insides.uvicorn, "HEAD_SECONDS", 60)
+    eventually(lambda: not clients.connections.held)  # those of the tests before
+    monkeypatch.setattr(clients.connections, "most", 3)
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(socket.create_connection(server, timeout=20)) for _ in range(3)]
+        eventually(lambda: clients.connections.held == {"127.0.0.1": 3})
+        assert ask(server, HEALTH) in (503, 0)
+        with socket.create_connection(server, timeout=20) as connection:  # who listens first is told why
+            refused = answered(read(connection))
+        assert (refused.status, refused.error["code"]) == (503, "UNAVAILABLE")
+        assert refused.headers["retry-after"].isdigit()
+        assert ask(server, HEALTH, ELSEWHERE) == 200
+        held[0].sendall(HEALTH)
+        assert answered(read(held[0])).status == 200
+    eventually(lambda: not clients.connections.held)
+    assert ask(server, HEALTH) == 200
+
+
+def test_a_trusted_proxy_has_as_many_connections_as_it_likes(
+    server: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "proxies", ("127.0.0.0/8",))
+    monkeypatch.setattr(clients.connections, "most", 0)
+    assert ask(server, HEALTH) == 200
+
+
+def test_an_address_has_so_many_bytes_of_bodies_on_their_way_and_others_have_theirs(
+    server: Address, owner: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients.bodies, "most", 100_000)
+    monkeypatch.setattr(insides.uvicorn, "PAUSE_SECONDS", 60)
+    key, media = f"Authorization: Bearer {owner.live.key}", "Content-Type: application/json"
+
+    def create(length: int, body: bytes) -> bytes:
+        return request(CREATE, key, media, f"Content-Length: {length}", body=body)
+
+    whole = b'{"title": "Sent"%b}' % (b" " * 50_000)
+    with socket.create_connection(server, timeout=20) as connection:
+        connection.sendall(create(200_000, b" " * 90_000))
+        eventually(lambda: clients.bodies.held.get("127.0.0.1", 0) == 90_000)
+        assert ask(server, create(len(whole), whole)) == 503
+        assert ask(server, create(len(whole), whole), ELSEWHERE) == 201
+        assert ask(server, HEALTH) == 200
+    eventually(lambda: not clients.bodies.held)
+    assert ask(server, create(len(whole), whole)) == 201
 
 
 def until_closed(server: Address, sent: bytes) -> bytes:
