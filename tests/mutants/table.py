@@ -91,6 +91,9 @@ MUTANTS = {
     "what is known is sent again": Mutant(
         ANSWERS, 'if _unchanged(request.head.get("if-none-match", ""), file.etag):', "if False:", "answers"
     ),
+    # the lane
+    "everything is ordinary": Mutant(FRONT, "self.lanes[pipeline.lane]", 'self.lanes["request"]', "lanes"),
+    "marks are not read": Mutant(PIPELINE, 'definition.get("x-lane", lanes.ORDINARY)', '"request"', "lanes"),
     # the way to them
     "a last slash matters": Mutant(FRONT, _SLASH, "if not (proper := place.proper(request.path)):", "both_ways"),
     "a wrong method is a wrong path": Mutant(

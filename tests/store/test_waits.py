@@ -20,7 +20,8 @@ from store.database.prepared import Prepared
 from store.database.waits import WaitRanOut, Waits
 from tests.api import Api, Tenant
 
-SHORT = Waits(statement=0.3, lock=0.1, idle=0.2, connection=0.1)
+SHORT = Waits(statement=0.3, lock=0.1, idle=0.2)
+SCARCE = Waits(connection=0.1)
 SIZE = 2  # connections of each pool
 _SLEEP = Prepared(text("SELECT pg_sleep(5)"))
 _LOCK = Prepared(text("SELECT id FROM organisations WHERE id = :id FOR UPDATE"))
@@ -33,7 +34,17 @@ CHANGES = pytest.mark.parametrize("opens", [store.transaction, store.writing])
 @pytest.fixture
 def short(app: object, settings: Settings) -> Iterator[None]:
     """The store with short limits; the usual ones afterwards."""
-    engine.configure(settings.database_url, pool_size=SIZE, limits=SHORT)
+    yield from configured(settings, limits=SHORT)
+
+
+@pytest.fixture
+def scarce(app: object, settings: Settings) -> Iterator[None]:
+    """The store with few connections; the usual number afterwards."""
+    yield from configured(settings, pool_size=SIZE, limits=SCARCE)
+
+
+def configured(settings: Settings, **options: Any) -> Iterator[None]:
+    engine.configure(settings.database_url, **options)
     yield
     engine.configure(settings.database_url, pool_size=settings.threads + 4, limits=Waits(5, 2, 10))
 
@@ -80,7 +91,7 @@ def test_a_statement_of_a_session_has_the_same_limit(short: None) -> None:
 
 @pytest.mark.parametrize("opens", [store.transaction, store.writing, store.reading, store.at_once])
 def test_a_connection_is_waited_for_so_long_and_none_that_is_free_is_no_outage(
-    opens: Opens, short: None
+    opens: Opens, scarce: None
 ) -> None:
     def wait() -> None:
         with opens() as means:
