@@ -25,7 +25,13 @@ class Event(Base, Owned):
     __tablename__ = "events"
     __table_args__ = (
         Index("uq_events_sequence", "organisation_id", "livemode", "sequence", unique=True),
-        Index("ix_events_waiting", "id", postgresql_where=text("fanned_out_at IS NULL")),
+        Index(
+            "ix_events_to_fan_out",
+            "organisation_id",
+            "livemode",
+            "sequence",
+            postgresql_where=text("fanned_out_at IS NULL"),
+        ),
         Index("ix_events_created_at", "created_at"),
     )
 

@@ -71,15 +71,22 @@ class Relay:
 def fan_out(ring: Callable[[], None]) -> float:
     """Turn a batch of events into deliveries, and ring for whoever sends them; return how long to rest."""
     try:
-        events, made = store.in_transaction(partial(fanout.fan_out, limit=EVENTS))
+        turn = _turn()
     except store.OUTAGES:
         raise
     except Exception as fault:
         return _fan_out_apart(ring, fault)
-    measures.FANNED_OUT.inc(events)
-    if made:
+    measures.FANNED_OUT.inc(turn.events)
+    if turn.deliveries:
         ring()
-    return 0.0 if events == EVENTS else POLL_SECONDS
+    return 0.0 if turn.more else FULL_SECONDS if turn.left else POLL_SECONDS
+
+
+def _turn() -> fanout.FannedOut:
+    try:
+        return store.in_transaction(partial(fanout.fan_out, limit=EVENTS))
+    except store.WaitRanOut:  # somebody's endpoint is not let go of: this time without them
+        return store.in_transaction(partial(fanout.fan_out, limit=EVENTS, wait=False))
 
 
 def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:

@@ -1,6 +1,8 @@
 """From events to deliveries: one row for each event and each endpoint that subscribes to it."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,7 +16,7 @@ from rules.clock import now
 from store.database.aside import Row
 from store.database.due import Due
 from store.database.ids import new_id
-from store.delivering.webhooks import WebhookEndpoint
+from store.database.prepared import Prepared
 from store.events import Event
 
 _FAN_OUT = text("""
@@ -46,56 +48,115 @@ _FAN_OUT = text("""
 # Chosen so when some of them failed; those that did are set aside under this name.
 WAITING = Due("fan-out", Event, Event.created_at, Event.fanned_out_at.is_(None), order=Event.id)
 
+# Who has events that wait is found by one look into their index for each; then each has as many as all others.
+_WAITING = Prepared(
+    text("""
+    WITH RECURSIVE owners AS (
+        (
+            SELECT organisation_id, livemode FROM events WHERE fanned_out_at IS NULL
+            ORDER BY organisation_id, livemode LIMIT 1
+        )
+        UNION ALL
+        SELECT following.organisation_id, following.livemode
+        FROM owners CROSS JOIN LATERAL (
+            SELECT organisation_id, livemode FROM events
+            WHERE fanned_out_at IS NULL AND (organisation_id, livemode) > (owners.organisation_id, owners.livemode)
+            ORDER BY organisation_id, livemode LIMIT 1
+        ) AS following
+    ), share AS (
+        SELECT greatest(1, :limit / greatest(1, count(*))) AS size FROM owners
+    )
+    SELECT event.id, event.created_at, event.organisation_id, event.livemode, event.sequence, event.type, event.data,
+           share.size
+    FROM share CROSS JOIN owners CROSS JOIN LATERAL (
+        SELECT * FROM events
+        WHERE fanned_out_at IS NULL AND organisation_id = owners.organisation_id AND livemode = owners.livemode
+          AND id NOT IN (
+              SELECT row_id FROM set_aside WHERE kind = :kind AND (again_at IS NULL OR again_at > :moment)
+          )
+        ORDER BY sequence LIMIT share.size FOR UPDATE SKIP LOCKED
+    ) AS event
+    ORDER BY event.organisation_id, event.livemode, event.sequence
+    """)
+)
 
-def fan_out(session: Session, *, limit: int, only: Sequence[Row] | None = None) -> tuple[int, list[UUID]]:
-    """Make the deliveries of events that have none yet; return how many events, and the deliveries' ids.
+# What a request does to an endpoint excludes KEY SHARE, and is not waited for: a change, a replay, a deletion. What
+# other workers write down of it does not, and is over in a moment.
+_ENDPOINTS = """
+    WITH free AS MATERIALIZED (
+        SELECT id, organisation_id, livemode, events, verified_at FROM webhook_endpoints
+        WHERE organisation_id = ANY (CAST(:organisations AS uuid[])) AND verified_at IS NOT NULL
+        ORDER BY id FOR {lock} SKIP LOCKED
+    )
+    SELECT free.id, free.livemode, free.events, free.verified_at, endpoint.organisation_id
+    FROM webhook_endpoints AS endpoint LEFT JOIN free ON free.id = endpoint.id
+    WHERE endpoint.organisation_id = ANY (CAST(:organisations AS uuid[])) AND endpoint.verified_at IS NOT NULL
+    ORDER BY endpoint.id
+"""
+_WAITING_SHORTLY, _NOT_WAITING = (
+    Prepared(text(_ENDPOINTS.format(lock=lock))) for lock in ("KEY SHARE", "NO KEY UPDATE")
+)
+# In one order, like everybody who takes several endpoints: their counts change.
+_LOCK = Prepared(text("SELECT id FROM webhook_endpoints WHERE id = ANY (:ids) ORDER BY id FOR NO KEY UPDATE"))
+LOCK_MS = 100  # for what others write down
+
+
+@dataclass(frozen=True)
+class FannedOut:
+    """What one turn came to."""
+
+    events: int
+    deliveries: int
+    more: bool  # of somebody more may wait
+    left: bool  # somebody's was left, since an endpoint of theirs is locked
+
+
+def fan_out(
+    session: Session, *, limit: int, wait: bool = True, only: Sequence[Row] | None = None
+) -> FannedOut:
+    """Make the deliveries of events that have none yet, of each organisation and mode as many, about so many in all.
 
     An endpoint gets what happened since it was verified, in its mode, if it subscribes to it; one that is paused
-    gets it too, and it waits.
+    gets it too, and it waits. Where an endpoint is locked, its organisation's events wait, and nobody else's do;
+    `wait` for what is locked while somebody writes down results, but not for long: raises WaitRanOut.
     """
-    events = session.scalars(
-        select(Event)
-        .where(*(WAITING.free() if only is None else WAITING.among(only)))
-        .order_by(Event.id)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    ).all()
-    if not events:
-        return 0, []
-    # In one order, like everybody who takes several endpoints: their counts change below.
-    endpoints = session.execute(
-        select(
-            WebhookEndpoint.id,
-            WebhookEndpoint.organisation_id,
-            WebhookEndpoint.livemode,
-            WebhookEndpoint.events,
-            WebhookEndpoint.verified_at,
-        )
-        .where(
-            WebhookEndpoint.organisation_id.in_({event.organisation_id for event in events}),
-            WebhookEndpoint.verified_at.is_not(None),
-        )
-        .order_by(WebhookEndpoint.id)
-        .with_for_update(key_share=True)
-    ).all()
+    found = _waiting(session, limit, only)
+    if not found:
+        return FannedOut(0, 0, more=False, left=False)
+    session.execute(text(f"SET LOCAL lock_timeout = {LOCK_MS}"))
+    asked = _WAITING_SHORTLY if wait else _NOT_WAITING
+    endpoints = asked.all(session, organisations=list({event.organisation_id for event in found}))
+    locked = {one.organisation_id for one in endpoints if one.id is None}
+    events = [event for event in found if event.organisation_id not in locked]
     pairs = [
         (new_id(), endpoint.id, event.id)
-        for event in sorted(events, key=lambda one: (one.organisation_id, one.livemode, one.sequence))
+        for event in events
         for endpoint in endpoints
         if (endpoint.organisation_id, endpoint.livemode) == (event.organisation_id, event.livemode)
         and endpoint.verified_at <= event.created_at
         and catalogue.subscribes(endpoint.events, event.type)
     ]
     moment = now()
+    if pairs:
+        _LOCK.all(session, ids=list({endpoint_id for _, endpoint_id, _ in pairs}))
     made = _insert(session, pairs, events, moment) if pairs else []
     session.execute(
         update(Event).where(Event.id.in_([event.id for event in events])).values(fanned_out_at=moment)
     )
-    return len(events), made
+    counts = Counter((event.organisation_id, event.livemode) for event in events)
+    more = only is None and any(count >= found[0].size for count in counts.values())
+    return FannedOut(len(events), len(made), more=more, left=bool(locked))
+
+
+def _waiting(session: Session, limit: int, only: Sequence[Row] | None) -> Sequence[Any]:
+    if only is None:
+        return _WAITING.all(session, limit=limit, kind=WAITING.kind, moment=now())
+    these = select(Event).where(*WAITING.among(only)).with_for_update(skip_locked=True)
+    return session.scalars(these.order_by(Event.organisation_id, Event.livemode, Event.sequence)).all()
 
 
 def _insert(
-    session: Session, pairs: list[tuple[UUID, UUID, UUID]], events: Sequence[Event], moment: datetime
+    session: Session, pairs: list[tuple[UUID, UUID, UUID]], events: Sequence[Any], moment: datetime
 ) -> list[UUID]:
     wanted = {event_id for _, _, event_id in pairs}
     envelopes = {event.id: orjson.dumps(envelope(event)).decode() for event in events if event.id in wanted}

@@ -38,8 +38,8 @@ def fan_out():
     """Fan out everything, also what other tests have left."""
     while True:
         with store.transaction() as session:
-            count, _ = fanout.fan_out(session, limit=100)
-        if not count:
+            turn = fanout.fan_out(session, limit=100)
+        if not turn.events:
             return
 
 

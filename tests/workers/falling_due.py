@@ -69,7 +69,7 @@ def delivered(_: Tenant) -> None:
     new_endpoint(caller)
     happen(caller, *["job.created"] * COUNT)
     with store.transaction() as session:
-        while fanout.fan_out(session, limit=1000)[0]:
+        while fanout.fan_out(session, limit=1000).events:
             pass
 
 

@@ -54,7 +54,7 @@ def kept(caller):
         outbox.add(session, None, "test")
         outbox.add(session, None, "test")
     with store.transaction() as session:
-        while fanout.fan_out(session, limit=100)[0]:
+        while fanout.fan_out(session, limit=100).events:
             pass
     with store.transaction() as session:
         items = session.scalars(select(OutboxItem).order_by(OutboxItem.id.desc()).limit(2)).all()
@@ -237,7 +237,7 @@ def test_retention_goes_in_batches_and_never_in_one_sweep(kept, caller):
     id, _ = new_endpoint(caller, "https://example.com/batches")
     happen(caller, *["job.created"] * 35)
     with store.transaction() as session:
-        while fanout.fan_out(session, limit=100)[0]:
+        while fanout.fan_out(session, limit=100).events:
             pass
     for table in ("events", "deliveries"):
         age(table, 31)

@@ -1,0 +1,101 @@
+"""Events become deliveries in turns, and past what is locked."""
+
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+import store
+from rules.clock import now
+from store.delivering import fanout
+from tests.hooks import caller, deliveries_of, happen, new_caller, new_endpoint, wired
+from workers import outbox as relays
+
+__all__ = ["caller", "wired"]
+
+MANY = 300
+
+
+def turn(**options: Any) -> fanout.FannedOut:
+    with store.transaction() as session:
+        return fanout.fan_out(session, limit=100, **options)
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits(wired: Any) -> None:
+    """Fan out what other tests have left."""
+    while turn().events:
+        pass
+
+
+@contextmanager
+def locked(endpoint_id: Any, how: str) -> Any:
+    """Hold an endpoint in a transaction of somebody else's."""
+    with store.transaction() as session:
+        session.execute(
+            text(f"SELECT id FROM webhook_endpoints WHERE id = :id FOR {how}"), {"id": endpoint_id}
+        )
+        yield
+
+
+def relay() -> tuple[float, bool]:
+    """Take a relay's turn; return how long it rests, and whether it rang."""
+    rung = []
+    rests = relays.fan_out(lambda: rung.append(True))
+    return rests, bool(rung)
+
+
+@pytest.mark.parametrize(
+    "how", ["UPDATE", "NO KEY UPDATE"], ids=["by a request", "by a worker that stands still"]
+)
+def test_an_endpoint_that_is_locked_holds_up_its_own_organisation_alone(caller: Any, how: str) -> None:
+    other = new_caller()
+    mine, _ = new_endpoint(caller)
+    theirs, _ = new_endpoint(other)
+    happen(caller, "job.created", "job.closed")
+    happen(other, "job.created")
+    with locked(mine, how):
+        rests, rang = relay()
+        assert (len(deliveries_of(theirs)), rang) == (1, True)
+        assert deliveries_of(mine) == []
+        assert 0 < rests < relays.POLL_SECONDS  # and looks again soon
+    relay()
+    assert [one.event_type for one in deliveries_of(mine)] == ["job.created", "job.closed"]
+
+
+def test_one_organisations_many_events_are_not_before_anothers_one(caller: Any) -> None:
+    other = new_caller()
+    mine, _ = new_endpoint(caller)
+    theirs, _ = new_endpoint(other)
+    happen(caller, *["job.created"] * MANY)
+    happen(other, "job.created")
+    first = turn()
+    assert len(deliveries_of(theirs)) == 1
+    assert (len(deliveries_of(mine)), first.events, first.more) == (50, 51, True)
+    assert turn().events == 100  # all of a turn for whoever is left
+    while turn().more:
+        pass
+    sequences = [one.payload["sequence"] for one in deliveries_of(mine)]
+    assert sequences == sorted(sequences) == list(range(1, MANY + 1))
+
+
+def test_a_turn_looks_at_what_it_takes_and_not_at_all_that_waits(caller: Any) -> None:
+    for _ in range(3):
+        happen(new_caller(), *["job.created"] * 5_000)
+
+    def seen(plan: dict[str, Any]) -> float:
+        mine = plan.get("Relation Name") == "events"
+        assert not (mine and plan["Node Type"].endswith("Seq Scan"))
+        rows = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0) if mine else 0
+        return float(rows * plan["Actual Loops"] + sum(seen(one) for one in plan.get("Plans", ())))
+
+    with store.transaction() as session:
+        session.execute(text("ANALYZE events"))
+        driver: Any = session.connection().connection.driver_connection
+        asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + fanout._WAITING.text
+        [(plan,)] = driver.execute(asked, {"limit": 30, "kind": "fan-out", "moment": now()}).fetchall()
+        session.rollback()
+    assert seen(plan[0]["Plan"]) <= 40  # ten of each, and one look for each
+    with store.transaction() as session:  # nobody after this has to wait for them
+        session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
