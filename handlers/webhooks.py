@@ -25,7 +25,7 @@ from rules.pages import Page
 from schemas import webhooks as schemas
 from store.database.engine import Reading
 from store.database.ids import new_id
-from store.delivering import deliveries, webhooks
+from store.delivering import again, deliveries, webhooks
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -129,12 +129,12 @@ def retry_delivery(session: Session, caller: Caller, id: UUID, delivery_id: UUID
 
 def replay_deliveries(session: Session, caller: Caller, id: UUID, body: Body) -> Body:
     """Send again what happened in a span of time, oldest first."""
-    endpoint = webhooks.get(session, caller, id, lock=True)
+    endpoint = webhooks.get(session, caller, id)
     if not endpoint.is_active:
         raise EndpointPaused
-    count = deliveries.replay(
+    count = again.replay(
         session,
-        endpoint,
+        endpoint.id,
         since=body.get("since"),
         until=body.get("until"),
         types=body.get("types"),

@@ -20,7 +20,7 @@ NO_STATES = {
     # A delivery carries an event and has none of its own; it has no updated_at, and thousands settle at once.
     "store/delivering/sending.py _SETTLE": "what came of attempts",
     "store/delivering/deliveries.py retry": "it is due again",
-    "store/delivering/deliveries.py _REPLAY": "they are due again",
+    "store/delivering/again.py _REPLAY": "they are due again",
     "store/accounts/idempotency.py keep": "the HTTP status of a kept answer",
     "store/operating/reencryption.py batch": "columns that are encrypted",
 }

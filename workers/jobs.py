@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from gateways.mail import RefusedError
-from workers import grading, mail, probes, screening
+from workers import grading, mail, probes, replays, screening
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ JOBS: dict[str, Job] = {
     "grade": Job(grading.grade, threads=4, longest=timedelta(minutes=15)),
     # It fails by what is ours alone, for weeks before anybody has to look.
     "probe": Job(probes.probe, threads=2, longest=timedelta(minutes=1), attempts=1_000),
+    "replay": Job(replays.replay, threads=1, longest=timedelta(minutes=2)),
     "screen": Job(screening.screen, threads=2, longest=timedelta(minutes=5)),
 }
 

@@ -1,10 +1,8 @@
-"""Deliveries as their owner sees them: listed, retried, replayed."""
+"""Deliveries as their owner sees them: listed, retried."""
 
-from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import bindparam
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
@@ -46,50 +44,3 @@ def retry(session: Session, endpoint: WebhookEndpoint, delivery: Delivery) -> No
     delivery.status, delivery.next_attempt_at = "pending", now()
     session.flush()
     outbox.ring(session)
-
-
-_REPLAY = text("""
-    WITH again AS (
-        UPDATE deliveries AS delivery
-        SET status = 'pending', attempts = 0, lease_until = NULL, delivered_at = NULL,
-            next_attempt_at = CAST(:moment AS timestamptz) + before.place * interval '1 microsecond'
-        FROM (
-            SELECT id, row_number() OVER (ORDER BY id) AS place
-            FROM deliveries
-            WHERE endpoint_id = :endpoint AND created_at < :until
-              AND (CAST(:since AS timestamptz) IS NULL OR created_at >= CAST(:since AS timestamptz))
-              AND (CAST(:types AS text[]) IS NULL OR event_type = ANY (CAST(:types AS text[])))
-              AND (status = 'failed' OR (status = 'delivered' AND NOT :only_failed))
-        ) AS before
-        WHERE delivery.id = before.id
-        RETURNING delivery.id
-    )
-    SELECT count(*) FROM again
-""")
-
-
-def replay(
-    session: Session,
-    endpoint: WebhookEndpoint,
-    *,
-    since: datetime | None,
-    until: datetime | None,
-    types: Sequence[str] | None,
-    only_failed: bool,
-) -> int:
-    """Make due again what was delivered to a locked endpoint, or failed, in a span of time; return how much."""
-    count: int = session.execute(
-        _REPLAY,
-        {
-            "moment": now(),
-            "endpoint": endpoint.id,
-            "since": since,
-            "until": until or now(),
-            "types": None if types is None else list(types),
-            "only_failed": only_failed,
-        },
-    ).scalar_one()
-    endpoint.pending_delivery_count += count
-    session.flush()
-    outbox.ring(session)
-    return count

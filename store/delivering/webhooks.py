@@ -15,12 +15,12 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import DuplicateKey, NotFound, NotVerified
 from rules.events import ALL
-from store import outbox
 from store.database import listing, secrets
 from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.engine import Means
 from store.database.ids import new_id
 from store.database.prepared import Prepared
+from store.delivering import again
 
 
 class WebhookEndpoint(Base, Owned, Updated):
@@ -167,25 +167,11 @@ def verify(session: Session, endpoint: WebhookEndpoint) -> None:
     activate(session, endpoint)
 
 
-# A microsecond apart, so that they are sent in the order of what happened.
-_DUE_NOW = text("""
-    UPDATE deliveries AS delivery
-    SET next_attempt_at = CAST(:moment AS timestamptz) + waiting.place * interval '1 microsecond'
-    FROM (
-        SELECT id, row_number() OVER (ORDER BY id) AS place
-        FROM deliveries
-        WHERE endpoint_id = :endpoint AND status = 'pending' AND next_attempt_at > :moment
-    ) AS waiting
-    WHERE delivery.id = waiting.id AND delivery.status = 'pending'
-""")
-
-
 def activate(session: Session, endpoint: WebhookEndpoint) -> None:
     """Switch a verified endpoint on with a clean record, and make due what waits."""
     endpoint.is_active, endpoint.disabled_reason = True, None
     endpoint.failing_since, endpoint.failure_count = None, 0
-    session.execute(_DUE_NOW, {"endpoint": endpoint.id, "moment": now()})
-    outbox.ring(session)
+    again.bring_forward(session, endpoint, endpoint.id)
 
 
 def rotate(session: Session, endpoint: WebhookEndpoint, *, overlap: timedelta) -> str:

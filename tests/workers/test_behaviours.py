@@ -19,6 +19,7 @@ from app.instance.settings import Settings
 from gateways import webhooks as gateway
 from rules.caller import Caller
 from rules.retries import Outcome
+from store.delivering import again
 from tests import receiver as receivers
 from tests.api import Api, Tenant, address
 from tests.hooks import deliveries_of, endpoint_of, happen, let_time_pass, wait_until, wired
@@ -291,6 +292,23 @@ def test_a_range_is_recovered_with_exact_counts(tenant: Tenant, receiver: Receiv
     assert recover(only_failed=True) == []
     assert recover() == list(range(8, 17))
     assert statuses(id) == ["delivered"] * 19
+
+
+def test_a_replay_of_more_than_a_helping_is_counted_at_once_and_sent_whole(
+    tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(again, "HELPING", 10)
+    id, _ = register(tenant.live, receiver.url)
+    receiver.clear()
+    happen(owner(tenant), *["job.created"] * 35)
+    wait_until(lambda: statuses(id) == ["delivered"] * 35)
+    receiver.clear()
+    assert tenant.live.post(f"/webhooks/{id}/replay/").json() == {"replayed": 35}
+    sent = [one.json["sequence"] for one in receiver.wait_for(35)]
+    wait_until(lambda: statuses(id) == ["delivered"] * 35)
+    wait_until(lambda: endpoint_of(id).pending_delivery_count == 0)
+    assert sorted(sent) == sorted(set(sent)) == list(range(1, 36))
+    assert len(receiver.requests) == 35
 
 
 def test_deliveries_are_paged_both_ways(tenant: Tenant, receiver: Receiver) -> None:
