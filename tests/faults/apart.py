@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 
 import store
-from app.instance import embedded, places, wiring
+from app.instance import children, embedded, places, wiring
 from app.instance.settings import Settings
 from store.accounts import keys, organisations
 from store.operating import migrate
@@ -123,7 +123,8 @@ def await_web(fleet: Fleet) -> None:
                     break
             time.sleep(0.1)
         else:
-            raise AssertionError(f"{base} does not become ready")
+            said = "".join(f"{one.name}: {children.tail(one.log)}\n" for one in fleet.recipes.values())
+            raise AssertionError(f"{base} does not become ready.\n{said}")
 
 
 def measure(neighbour: Neighbour, samples: int, name: str) -> Timed:

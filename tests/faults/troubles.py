@@ -234,6 +234,57 @@ def endless_programs(world: World) -> Iterator[None]:
             yield
 
 
+STUBBORN = ("events", "invitations", "sessions", "jobs")
+REFUSAL = """
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF OLD.organisation_id = '{owner}' THEN RAISE EXCEPTION 'This row is stubborn.'; END IF;
+        RETURN NEW;
+    END $$;
+"""
+DUE = """
+    UPDATE invitations SET expires_at = now() WHERE organisation_id = '{owner}' AND status = 'pending';
+    UPDATE sessions SET deadline_at = now() WHERE organisation_id = '{owner}' AND completed_at IS NULL;
+    UPDATE jobs SET scheduled_publish_at = now() WHERE organisation_id = '{owner}' AND status = 'draft';
+    UPDATE jobs SET expires_at = now() WHERE organisation_id = '{owner}' AND status = 'open';
+    INSERT INTO outbox (id, created_at, organisation_id, livemode, due_at, job, arguments, attempts)
+    SELECT gen_random_uuid(), now(), '{owner}', true, now(), kind, '{{}}', 19
+    FROM unnest(ARRAY['mail', 'grade', 'probe', 'screen']) AS kind, generate_series(1, 20);
+"""
+
+
+@contextmanager
+def stubborn_rows(world: World) -> Iterator[None]:
+    """Rows of every kind that fall due, all of the crowd's: the database lets nobody change them, or nothing fits."""
+    with world.http as http:
+        owner = http.get(f"{API}/org/").json()["id"]
+        slug = assessment(http)
+        for token in invite(http, slug, 20)[:10]:
+            http.post(f"/api/v1/candidate/invites/{token}/start/").raise_for_status()
+        for number in range(20):
+            slug_of_job = http.post(f"{API}/jobs/create/", json={"title": f"Crowd {number}"}).json()["slug"]
+            if number % 2:
+                http.post(f"{API}/jobs/{slug_of_job}/publish/").raise_for_status()
+        triggers = "".join(
+            f"CREATE TRIGGER refuse BEFORE UPDATE ON {one} FOR EACH ROW EXECUTE FUNCTION refuse();"
+            for one in STUBBORN
+        )
+        with store.transaction() as session:
+            session.execute(text((DUE + REFUSAL).format(owner=owner) + triggers))
+        try:
+            for number in range(20):
+                body = {"email": f"stubborn-{number}@example.com", "send_email": True}
+                http.post(f"{API}/assessments/{slug}/invites/", json=body).raise_for_status()
+            yield
+        finally:
+            with store.transaction() as session:
+                session.execute(text("".join(f"DROP TRIGGER refuse ON {one};" for one in STUBBORN)))
+                session.execute(text("DROP FUNCTION refuse()"))
+                kinds = session.execute(
+                    text("SELECT kind, count(*) FROM set_aside GROUP BY kind ORDER BY kind")
+                )
+                world.said.append(f"set aside: {dict(tuple(one) for one in kinds)}")
+
+
 @contextmanager
 def crowd(world: World) -> Iterator[None]:
     """Fifty connections that ask as fast as they are answered, from a program that gives way to the servers."""
@@ -258,5 +309,6 @@ TROUBLES: dict[str, Callable[[World], AbstractContextManager[None]]] = {
     "a mail server that is silent for 30 s": silent_mail_server,
     "40,000 mails to send": flood,
     "six endless programs": endless_programs,
+    "rows of every kind that fail": stubborn_rows,
     "an organisation at 50 connections": crowd,
 }
