@@ -102,11 +102,16 @@ def measure(quick: bool) -> list[Figure]:
     ]
 
 
-def rate(settings: Settings, count: int, *, workers: int, endpoints: int = 20) -> tuple[float, float]:
-    """Start workers, commit events for some endpoints; return what is delivered in a second, and the idle share."""
+def rate(
+    settings: Settings, count: int, *, workers: int, endpoints: int = 20, organisations: int = 10
+) -> tuple[float, float]:
+    """Start workers, commit events for the endpoints that some organisations have in all.
+
+    Return what is delivered in a second, and the idle share.
+    """
     total = count // endpoints * endpoints
     with receiving() as receiver, ExitStack() as stack:
-        caller = owner(receiver.port, endpoints)
+        callers = [owner(receiver.port, endpoints // organisations) for _ in range(organisations)]
         for number in range(workers):
             process = figures.start([sys.executable, "-c", WORK], settings)
             if number:  # the second has the other core, which it shares with the load
@@ -114,8 +119,9 @@ def rate(settings: Settings, count: int, *, workers: int, endpoints: int = 20) -
             stack.callback(figures.stop, process)
         figures.wait_until(lambda: listening() == workers, seconds=60, what="The workers' start")
         with store.transaction() as session:
-            for _ in range(count // endpoints):
-                events.record(session, "assessment.started", caller, DATA)
+            for caller in callers:
+                for _ in range(count // endpoints):
+                    events.record(session, "assessment.started", caller, DATA)
         while not (first := receiver.count()):
             time.sleep(0.005)
         began, (idle, whole) = time.monotonic(), figures.machine()
