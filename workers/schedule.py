@@ -1,4 +1,4 @@
-"""The schedule: what becomes due by itself. Any number may run side by side; each row is taken once."""
+"""What becomes due by itself, and what is done then: one line for each kind. Each row is taken once, whoever asks."""
 
 import logging
 import threading
@@ -31,7 +31,7 @@ log = logging.getLogger("hiring.schedule")
 
 BATCH = 1000  # rows in one transaction, where one statement does them all
 FEW = 200  # where each is looked at
-LONGEST_TURN = timedelta(seconds=0.5)
+LONGEST_TURN = timedelta(seconds=2)  # until a process that stops, or a clock that does it itself, goes on
 LONGEST_SLEEP = timedelta(seconds=1)  # something may become due earlier than what was next
 
 
@@ -134,19 +134,8 @@ KINDS = (
 )
 
 
-def run(stopping: threading.Event, kinds: tuple[Kind, ...] = KINDS) -> None:
-    """Do what becomes due until told to stop."""
-    while not stopping.is_set():
-        moments = [turn(kind, stopping) for kind in kinds]
-        wake = min([*(moment for moment in moments if moment), now() + LONGEST_SLEEP])
-        stopping.wait(max(0.0, (wake - now()).total_seconds()))
-
-
 def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
-    """Do what is due of one kind, batch by batch; return when to look again (None: nothing is in sight).
-
-    A kind with a backlog lets the others have their turn after a while.
-    """
+    """Do what is due of one kind, batch by batch, for a while; return when to look again (None: nothing in sight)."""
     began = now()
     try:
         while not stopping.is_set() and now() - began < LONGEST_TURN:

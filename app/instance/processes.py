@@ -4,7 +4,7 @@ import logging
 import resource
 import signal
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -19,6 +19,7 @@ from store.database.waits import Waits
 from workers import broker
 from workers import schedule as scheduling
 from workers.actors import Actors
+from workers.clock import Clock
 from workers.deliveries import Sender
 from workers.jobs import JOBS
 from workers.outbox import Relay, fan_out, hand_over
@@ -30,6 +31,7 @@ KINDS = (DELIVERIES, *JOBS)
 STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
 FILES = 4_096  # open at once: connections under way and kept, with room beside them
 BELL_MS = 500  # how often an idle worker looks for the bell
+CLOCK_MS = 1_000  # and whoever does what becomes due
 
 
 def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | None = None) -> None:
@@ -47,12 +49,24 @@ def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | N
 
 def schedule(settings: Settings, *, folder: Path | None = None) -> None:
     """Do what becomes due until SIGTERM or SIGINT; `folder` is told the port of the figures."""
-    wiring.configure(settings, pool_size=2)
+    wiring.configure(settings, pool_size=len(scheduling.KINDS) + 2)
     stopping = _stop_on_signals()
     metrics.serve(settings, "schedule", folder=folder)
-    log.info("The schedule is ready.")
-    scheduling.run(stopping)
-    log.info("The schedule is stopping.")
+    with scheduled(settings, stopping) as clock:
+        log.info("The schedule is ready.")
+        clock.run()
+        log.info("The schedule is stopping.")
+
+
+@contextmanager
+def scheduled(
+    settings: Settings, stopping: threading.Event, kinds: Sequence[scheduling.Kind] = scheduling.KINDS
+) -> Iterator[Clock]:
+    """Run the actors of what becomes due as long as the block, and give it the clock that rings for them."""
+    brokers = {kind.name: _broker(settings) for kind in kinds}
+    clock = Clock(kinds, brokers, bell=_broker(settings, seconds=broker.HURRIED), stopping=stopping)
+    with _running(dict.fromkeys(brokers.values(), 1), timeout_ms=CLOCK_MS, grace=settings.grace_seconds):
+        yield clock
 
 
 @contextmanager
@@ -69,33 +83,45 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
             relay.start()
             stack.callback(relay.stop)
         if jobs:
-            waits = Waits(tcp=settings.tcp_seconds)
-            brokers = {kind: broker.make(settings.redis_url, limits=waits) for kind in jobs}
+            brokers = {kind: _broker(settings) for kind in jobs}
             stack.enter_context(_doing(brokers, grace=settings.grace_seconds))
         if sender:
             stack.callback(sender.wind_up)  # first of all: one grace for everything
         yield
 
 
+def _broker(settings: Settings, **options: float) -> RedisBroker:
+    return broker.make(settings.redis_url, limits=Waits(tcp=settings.tcp_seconds), **options)
+
+
 @contextmanager
 def _doing(brokers: Mapping[str, RedisBroker], *, grace: float) -> Iterator[None]:
     """Hand over these kinds of work and do them, each with threads of its own; `grace`: seconds at the end."""
     relay = Relay("hand-over", partial(hand_over, Actors(brokers)))
+    with _running({each: JOBS[kind].threads for kind, each in brokers.items()}, timeout_ms=BELL_MS, grace=grace):
+        relay.start()
+        try:
+            yield
+        finally:
+            relay.stop()
+
+
+@contextmanager
+def _running(threads: Mapping[RedisBroker, int], *, timeout_ms: int, grace: float) -> Iterator[None]:
+    """Run the actors of each broker with so many threads; at the end they have `grace` seconds to finish."""
     workers = [
-        dramatiq.Worker(each, worker_threads=JOBS[kind].threads, worker_timeout=BELL_MS)
-        for kind, each in brokers.items()
+        dramatiq.Worker(each, worker_threads=count, worker_timeout=timeout_ms)
+        for each, count in threads.items()
     ]
     for worker in workers:
         worker.broker.emit_after("process_boot")
         worker.start()
-    relay.start()
     try:
         yield
     finally:
-        relay.stop()
         with ThreadPoolExecutor(len(workers)) as pool:  # all of them within the one grace period
             list(pool.map(lambda worker: worker.stop(timeout=int(grace * 1000)), workers))
-        for each in brokers.values():
+        for each in threads:
             each.close()
 
 

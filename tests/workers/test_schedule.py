@@ -106,23 +106,6 @@ def test_batches_are_caught_up_until_nothing_is_due(wired):
     assert left == [0]
 
 
-def test_a_kind_that_fails_does_not_stop_the_others(wired):
-    stopping, done = threading.Event(), []
-
-    def fail(session):
-        raise ValueError
-
-    def work(session):
-        done.append(1)
-        stopping.set()
-        return 1
-
-    schedule.run(
-        stopping, (made("bad", lambda session: now(), fail), made("good", lambda session: now(), work))
-    )
-    assert done == [1]
-
-
 def test_what_another_schedule_has_in_hand_is_left_to_it(wired):
     kind = made("test", lambda session: now(), lambda session: 0)
     assert schedule.turn(kind, threading.Event()) > now() - timedelta(seconds=1)
@@ -271,23 +254,3 @@ def test_what_is_done_and_what_fails_is_counted(wired):
     schedule.turn(made("failing", lambda session: now(), fail), threading.Event())
     assert value("hiring_schedule_done_total", "counted") == 14
     assert value("hiring_schedule_faults_total", "failing") == 1
-
-
-def test_the_schedule_sleeps_until_what_is_due_next_and_no_longer(wired):
-    due = now() + timedelta(milliseconds=200)
-    stopping, done = threading.Event(), []
-
-    def run_batch(session):
-        done.append(now())
-        stopping.set()
-        return 1
-
-    looks = []
-
-    def next_due(session):
-        looks.append(1)
-        return due
-
-    schedule.run(stopping, (made("soon", next_due, run_batch),))
-    assert done[0] >= due
-    assert len(looks) <= 3  # it did not poll until then
