@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 import dramatiq
-from dramatiq.brokers.redis import RedisBroker
 from dramatiq.middleware.time_limit import TimeLimitExceeded
 
 import store
+from insides.dramatiq import Broker
 from store import outbox
 from store.database import aside
 from store.database.aside import Row
@@ -29,7 +29,7 @@ CROWDED_SECONDS = 0.1
 class Actors:
     """The actors of some kinds of work, each with a broker of its own and a queue of its own name."""
 
-    def __init__(self, brokers: Mapping[str, RedisBroker]) -> None:
+    def __init__(self, brokers: Mapping[str, Broker]) -> None:
         self._brokers = brokers
         self._actors = {kind: _actor(broker, kind) for kind, broker in brokers.items()}
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import redis
-from dramatiq.brokers.redis import RedisBroker
 from dramatiq.middleware import AgeLimit, Retries, ShutdownNotifications, TimeLimit
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from insides.dramatiq import Broker
 from store.database.waits import USUAL, Waits
 
 NAMESPACE = "hiring:bell"
@@ -17,15 +17,7 @@ OLDEST_MS = 3_600_000  # a bell that nobody heard for an hour has been rung agai
 HURRIED = 1.0  # seconds for an answer to whoever has others to look after
 
 
-class Broker(RedisBroker):
-    """A broker without delayed messages, so that nobody looks for any: half of what an idle process does."""
-
-    def get_declared_delay_queues(self) -> set[str]:
-        """Return none."""
-        return set()
-
-
-def make(redis_url: str, *, limits: Waits = USUAL, seconds: float = 10.0) -> RedisBroker:
+def make(redis_url: str, *, limits: Waits = USUAL, seconds: float = 10.0) -> Broker:
     """Return a broker. Nothing is retried here: what fails stays due in the database."""
     client = redis.Redis.from_url(
         redis_url,
@@ -34,7 +26,7 @@ def make(redis_url: str, *, limits: Waits = USUAL, seconds: float = 10.0) -> Red
         retry=Retry(NoBackoff(), 1),
         **limits.redis(redis_url),
     )
-    return Broker(  # type: ignore[no-untyped-call]
+    return Broker(
         client=client,
         namespace=NAMESPACE,
         middleware=[

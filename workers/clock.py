@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 import dramatiq
 import redis
-from dramatiq.brokers.redis import RedisBroker
 
 import store
+from insides.dramatiq import Broker
 from rules.clock import now
 from workers import broker, measures
 from workers.schedule import LONGEST_SLEEP, Kind, turn
@@ -26,9 +26,9 @@ class Clock:
     def __init__(
         self,
         kinds: Sequence[Kind],
-        brokers: Mapping[str, RedisBroker],
+        brokers: Mapping[str, Broker],
         *,
-        bell: RedisBroker,
+        bell: Broker,
         stopping: threading.Event,
     ) -> None:
         """`bell` is what is rung through; the kinds' own brokers are for those who listen."""
@@ -76,7 +76,7 @@ def _queue(kind: Kind) -> str:
     return f"due-{kind.name.replace(' ', '-')}"
 
 
-def _actor(each: RedisBroker, kind: Kind, stopping: threading.Event) -> "dramatiq.Actor[[], None]":
+def _actor(each: Broker, kind: Kind, stopping: threading.Event) -> "dramatiq.Actor[[], None]":
     def due() -> None:
         turn(kind, stopping)
 

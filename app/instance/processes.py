@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import dramatiq
-from dramatiq.brokers.redis import RedisBroker
 
 from app.instance import metrics, wiring
 from app.instance.settings import Settings
+from insides.dramatiq import Broker
 from store.database.waits import Waits
 from workers import broker
 from workers import schedule as scheduling
@@ -30,8 +30,7 @@ DELIVERIES = "deliveries"  # the one kind that is no job of the outbox
 KINDS = (DELIVERIES, *JOBS)
 STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
 FILES = 4_096  # open at once: connections under way and kept, with room beside them
-BELL_MS = 500  # how often an idle worker looks for the bell
-CLOCK_MS = 1_000  # and whoever does what becomes due
+BELL_MS = 500  # an idle worker that has waited for the bell in vain rests for so long at most
 
 
 def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | None = None) -> None:
@@ -65,7 +64,7 @@ def scheduled(
     """Run the actors of what becomes due as long as the block, and give it the clock that rings for them."""
     brokers = {kind.name: _broker(settings) for kind in kinds}
     clock = Clock(kinds, brokers, bell=_broker(settings, seconds=broker.HURRIED), stopping=stopping)
-    with _running(dict.fromkeys(brokers.values(), 1), timeout_ms=CLOCK_MS, grace=settings.grace_seconds):
+    with _running(dict.fromkeys(brokers.values(), 1), grace=settings.grace_seconds):
         yield clock
 
 
@@ -90,15 +89,15 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
         yield
 
 
-def _broker(settings: Settings, **options: float) -> RedisBroker:
+def _broker(settings: Settings, **options: float) -> Broker:
     return broker.make(settings.redis_url, limits=Waits(tcp=settings.tcp_seconds), **options)
 
 
 @contextmanager
-def _doing(brokers: Mapping[str, RedisBroker], *, grace: float) -> Iterator[None]:
+def _doing(brokers: Mapping[str, Broker], *, grace: float) -> Iterator[None]:
     """Hand over these kinds of work and do them, each with threads of its own; `grace`: seconds at the end."""
     relay = Relay("hand-over", partial(hand_over, Actors(brokers)))
-    with _running({each: JOBS[kind].threads for kind, each in brokers.items()}, timeout_ms=BELL_MS, grace=grace):
+    with _running({each: JOBS[kind].threads for kind, each in brokers.items()}, grace=grace):
         relay.start()
         try:
             yield
@@ -107,11 +106,10 @@ def _doing(brokers: Mapping[str, RedisBroker], *, grace: float) -> Iterator[None
 
 
 @contextmanager
-def _running(threads: Mapping[RedisBroker, int], *, timeout_ms: int, grace: float) -> Iterator[None]:
+def _running(threads: Mapping[Broker, int], *, grace: float) -> Iterator[None]:
     """Run the actors of each broker with so many threads; at the end they have `grace` seconds to finish."""
     workers = [
-        dramatiq.Worker(each, worker_threads=count, worker_timeout=timeout_ms)
-        for each, count in threads.items()
+        dramatiq.Worker(each, worker_threads=count, worker_timeout=BELL_MS) for each, count in threads.items()
     ]
     for worker in workers:
         worker.broker.emit_after("process_boot")
@@ -119,6 +117,8 @@ def _running(threads: Mapping[RedisBroker, int], *, timeout_ms: int, grace: floa
     try:
         yield
     finally:
+        for each in threads:
+            each.end()
         with ThreadPoolExecutor(len(workers)) as pool:  # all of them within the one grace period
             list(pool.map(lambda worker: worker.stop(timeout=int(grace * 1000)), workers))
         for each in threads:

@@ -1,0 +1,68 @@
+"""What we reach of Dramatiq's broker on Redis: how a consumer waits for the next message."""
+
+import threading
+from contextlib import suppress
+from typing import Any
+
+import redis
+from dramatiq import Message
+from dramatiq.brokers.redis import RedisBroker
+
+BOUND = "dramatiq[redis]>=2.2,<2.3"
+LEANS_ON = [
+    ("dramatiq/brokers/redis.py", "self.message_cache = messages = self.broker.do_fetch("),
+    ("dramatiq/brokers/redis.py", "def _dispatch(self, command):"),
+    ("dramatiq/broker.py", "for queue_name in self.get_declared_delay_queues():"),
+    ("dramatiq/worker.py", "self.broker.add_middleware(worker_middleware)"),
+]
+
+WAIT_SECONDS = 2  # for the next message, in one call
+MOST_CALLS = 16  # that wait to be heard, for consumers of as many processes
+
+
+class Broker(RedisBroker):
+    """A broker whose consumers are called when there is a message, rather than ask again and again.
+
+    Nobody asks for delayed messages either: there are none.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)  # type: ignore[no-untyped-call]
+        self._ending = False
+
+    def get_declared_delay_queues(self) -> set[str]:
+        """Return none."""
+        return set()
+
+    def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:
+        """Enqueue a message, and call one consumer."""
+        made: Message[Any] = super().enqueue(message, delay=delay)
+        self._call(message.queue_name)
+        return made
+
+    def do_fetch(self, queue: str, count: int) -> list[Any]:
+        """Fetch messages; where there are none wait for a call, but not long."""
+        fetch = self._dispatch("fetch")  # type: ignore[no-untyped-call]
+        found: list[Any] = fetch(queue, count)
+        if not found and not self._ending and self.client.blpop([self._calls(queue)], timeout=WAIT_SECONDS):
+            found = fetch(queue, count)
+        return found
+
+    def end(self) -> None:
+        """Let this broker's consumers wait no more: they are about to be stopped. Waits for nobody itself."""
+        self._ending = True
+        threading.Thread(target=self._call_all, name="last-call", daemon=True).start()
+
+    def _call_all(self) -> None:
+        with suppress(redis.RedisError):  # without Redis they end when their wait does
+            for queue in list(self.queues):
+                self._call(queue)
+
+    def _call(self, queue: str) -> None:
+        pipeline = self.client.pipeline(transaction=False)
+        pipeline.rpush(self._calls(queue), 1)
+        pipeline.ltrim(self._calls(queue), 0, MOST_CALLS - 1)
+        pipeline.execute()
+
+    def _calls(self, queue: str) -> str:
+        return f"{self.namespace}:{queue}.calls"
