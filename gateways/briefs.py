@@ -7,6 +7,8 @@ from typing import Any
 
 import httpx
 
+from gateways.exchanges import exchange
+
 NOT_CONFIGURED = "No model is configured: set ASSISTANT_BASE_URL and ASSISTANT_MODEL."
 LONGEST_CV = 24_000  # characters
 LONGEST_TEXT, LONGEST_FLAG, MOST_FLAGS, LONGEST_ERROR = 8_000, 500, 20, 300
@@ -61,19 +63,20 @@ def write(
     wanted = "; ".join(f"{one['importance']}: {one['label']}" for one in requirements)
     asked = f"Job: {job_title}\n{job_text[:4_000]}\nLooked for: {wanted}\n\nCV:\n{cv_text[:LONGEST_CV]}"
     try:
-        answer = httpx.post(
+        answer = exchange(
+            "POST",
             f"{_model.base_url}/chat/completions",
+            seconds=seconds,
             headers={"Authorization": f"Bearer {_model.api_key}"} if _model.api_key else {},
             json={
                 "model": _model.name,
                 "temperature": 0,
                 "messages": [{"role": "system", "content": ORDERS}, {"role": "user", "content": asked}],
             },
-            timeout=httpx.Timeout(seconds, connect=min(5.0, seconds)),
         )
         answer.raise_for_status()
         return _read(answer.json()["choices"][0]["message"]["content"])
-    except httpx.TimeoutException:
+    except TimeoutError:
         return Brief(error="The model did not answer in time.", late=True)
     except httpx.HTTPStatusError as fault:
         return Brief(error=f"The model's server answered {fault.response.status_code}.")

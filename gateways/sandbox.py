@@ -17,6 +17,8 @@ from gateways.jail.starting import Known, process_limit, supervise
 from gateways.languages import LANGUAGES
 
 OUTPUT_BYTES = 64 * 1024
+TOGETHER_SECONDS = 120.0  # for one program on all its inputs; the rest of them count as timeouts
+PLACE_SECONDS = 120.0  # for a place where other programs run
 MIB = 1 << 20
 
 # Programs running at a time in one process, so that a wave of submissions does not make them all late.
@@ -57,12 +59,18 @@ def why_not(language: str) -> str:
 
 
 def run(
-    language: str, code: str, inputs: Sequence[str], *, seconds: float = 5, memory_mb: int = 256
+    language: str,
+    code: str,
+    inputs: Sequence[str],
+    *,
+    seconds: float = 5,
+    together: float = TOGETHER_SECONDS,
+    memory_mb: int = 256,
 ) -> list[Run]:
-    """Run a program once for each input, from nothing each time; UnavailableError if that cannot be safe."""
+    """Run a program once for each input, from nothing each time; UnavailableError if that cannot be safe, or now."""
     if reason := why_not(language):
         raise UnavailableError(reason)
-    return _run(language, code, inputs, seconds=seconds, memory_mb=memory_mb)
+    return _run(language, code, inputs, seconds=seconds, together=together, memory_mb=memory_mb)
 
 
 def passes(run: Run, expected: str) -> bool:
@@ -78,7 +86,7 @@ def _probe(language: str) -> str:
     if language not in LANGUAGES:
         return f"{language} is not a language of this service"
     try:
-        (result,) = _run(language, LANGUAGES[language].probe, [""], seconds=20, memory_mb=256)
+        (result,) = _run(language, LANGUAGES[language].probe, [""], seconds=20, together=20, memory_mb=256)
     except UnavailableError as error:
         return str(error)
     return (
@@ -88,12 +96,18 @@ def _probe(language: str) -> str:
     )
 
 
-def _run(language: str, code: str, inputs: Sequence[str], *, seconds: float, memory_mb: int) -> list[Run]:
+def _run(
+    language: str, code: str, inputs: Sequence[str], *, seconds: float, together: float, memory_mb: int
+) -> list[Run]:
     if sys.platform != "linux":
         raise UnavailableError("the sandbox needs Linux")
-    spec = _spec(language, code, inputs, seconds=seconds, memory_mb=memory_mb)
-    with _places:
-        answer = supervise(spec, patience=len(inputs) * (seconds + 5) + 10)
+    spec = _spec(language, code, inputs, seconds=seconds, memory_mb=memory_mb) | {"together": together}
+    if not _places.acquire(timeout=min(PLACE_SECONDS, together)):
+        raise UnavailableError("other programs take all places")
+    try:
+        answer = supervise(spec, patience=min(len(inputs) * (seconds + 5), together + 5) + 10)
+    finally:
+        _places.release()
     if "fault" in answer:
         raise UnavailableError(f"this machine offers no sandbox: {answer['fault']}")
     return [Run(**run) for run in answer["runs"]]

@@ -1,6 +1,7 @@
 """Grading: from a submitted session to a score."""
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,8 @@ import store
 from gateways import sandbox
 from rules import results as rules
 from store.assessing import results
+
+SECONDS = 600.0  # for all programs of a session; those that are left wait for a person
 
 log = logging.getLogger("hiring.grading")
 
@@ -26,7 +29,8 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
         found = results.ungraded(session, session_id)
     if found is None:
         return
-    tests = {case.case_order: _tests(case.content, case.answer) for case in found[1]}
+    until = time.monotonic() + SECONDS
+    tests = {case.case_order: _tests(case.content, case.answer, until) for case in found[1]}
 
     def keep(session: Session) -> None:
         again = results.ungraded(session, session_id, for_update=True)
@@ -37,15 +41,16 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
     store.in_transaction(keep)
 
 
-def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None) -> list[Any] | None:
-    """Run a program on every test, hidden or not; None where there is none or nothing here can run it."""
+def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None, until: float) -> list[Any] | None:
+    """Run a program on every test, hidden or not; None where there is none, or nothing here or no time to run it."""
     if content["case_type"] != "coding" or not answer or not str(answer[0]).strip():
         return None
     language = content["language"]
-    if not sandbox.available(language):
+    together = min(sandbox.TOGETHER_SECONDS, until - time.monotonic())
+    if together <= 0 or not sandbox.available(language):
         return None
     tests = content["test_cases"]
-    runs = sandbox.run(language, str(answer[0]), [test["input"] for test in tests])
+    runs = sandbox.run(language, str(answer[0]), [test["input"] for test in tests], together=together)
     return [
         rules.tested(run, passed=sandbox.passes(run, test["expected_output"]))
         for run, test in zip(runs, tests, strict=True)

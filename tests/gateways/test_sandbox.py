@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -488,3 +489,19 @@ def test_being_available_is_found_out_once():
 )
 def test_outputs_are_compared_without_trailing_space(stdout, outcome, expected, same):
     assert passes(Run(stdout, "", outcome), expected) is same
+
+
+@needs_bash
+def test_all_inputs_of_a_program_share_one_limit_of_time():
+    runs = run("bash", "read n; sleep $n", ["0", "60", "60", "0"], seconds=60, together=2)
+    assert [one.outcome for one in runs] == ["ok", "timeout", "timeout", "timeout"]
+    assert [one.time_ms for one in runs[2:]] == [0, 0]  # they were not begun
+
+
+@needs_bash
+def test_nobody_waits_for_a_place_without_end(monkeypatch):
+    monkeypatch.setattr(sandbox, "PLACE_SECONDS", 0.1)
+    monkeypatch.setattr(sandbox, "_places", threading.BoundedSemaphore(1))
+    with sandbox._places, pytest.raises(UnavailableError, match="other programs"):
+        once("bash", "true")
+    assert once("bash", "true").outcome == "ok"

@@ -1,3 +1,4 @@
+import threading
 from datetime import timedelta
 
 import pytest
@@ -327,7 +328,7 @@ def test_a_violation_that_makes_no_sense_is_refused(client, body):
 def test_code_runs_on_the_visible_tests_without_a_transaction(client, monkeypatch):
     seen = {}
 
-    def run(language, code, inputs, *, seconds, memory_mb):
+    def run(language, code, inputs, *, seconds, together, memory_mb):
         seen.update(
             language=language, code=code, inputs=inputs, connections=engine.engine().pool.checkedout()
         )
@@ -354,6 +355,18 @@ def test_where_the_language_cannot_be_run_the_answer_says_so(client, monkeypatch
     invited = started(client, CODE)
     response = client.post(f"{invited.url}answers/{invited.cases[0]}/run/", json={"answer": "print(3)"})
     assert (response.status_code, response.json()) == (200, {"available": False, "results": []})
+
+
+def test_where_no_place_is_free_the_candidate_may_try_again(client, monkeypatch):
+    monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
+    monkeypatch.setattr(gateways.sandbox, "why_not", lambda language: "")
+    monkeypatch.setattr(gateways.sandbox, "_spec", lambda *_, **__: {})
+    monkeypatch.setattr(gateways.sandbox, "_places", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(gateways.sandbox, "PLACE_SECONDS", 0.1)
+    invited = started(client, CODE)
+    with gateways.sandbox._places:
+        response = client.post(f"{invited.url}answers/{invited.cases[0]}/run/", json={"answer": "print(3)"})
+    assert refusal(response) == (503, "UNAVAILABLE")
 
 
 def test_only_the_code_of_a_coding_case_is_run(client):
