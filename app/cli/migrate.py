@@ -6,6 +6,7 @@ import click
 
 from app.cli import options
 from app.instance.opening import instance
+from app.instance.trouble import Trouble
 from store.operating import migrate
 
 
@@ -14,5 +15,8 @@ from store.operating import migrate
 def command(data: Path) -> None:
     """Bring the database to the newest schema."""
     with instance(data) as settings:
-        changed = migrate.upgrade(settings.database_url)
+        try:
+            changed = migrate.upgrade(settings.database_url)
+        except migrate.Busy as busy:
+            raise Trouble(str(busy)) from busy
     click.echo("The database has been brought up to date." if changed else "The database is up to date.")

@@ -13,7 +13,7 @@ from rules.tokens import new_token
 from store import events
 from store.accounts import organisations
 from store.assessing.assessments import Assessment
-from store.assessing.invitations import Invitation
+from store.assessing.invitations import COLUMNS, Invitation
 from store.database.base import ANYONE, visible
 from store.database.engine import Change
 from store.database.ids import new_id
@@ -71,7 +71,8 @@ _COUNT = """
     WHERE id = :assessment_id AND EXISTS (SELECT FROM made)
     RETURNING slug, title, time_limit_minutes
 """
-_MADE = """made.*, counted.slug AS "assessment.slug", counted.title AS "assessment.title",
+_MADE = f"""{", ".join(f"made.{name}" for name in COLUMNS)},
+           counted.slug AS "assessment.slug", counted.title AS "assessment.title",
            counted.time_limit_minutes AS "assessment.time_limit_minutes"
 """
 _CREATE = Prepared(

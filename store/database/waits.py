@@ -48,6 +48,8 @@ class Waits:
 
 
 USUAL = Waits()
+# For a lock that a migration needs: meanwhile readers wait behind it. Then it is tried again.
+OF_MIGRATIONS = "50ms"
 _IDLE = "the next statement of a transaction"
 _CIRCLE = "a lock, in a deadlock"
 

@@ -1,7 +1,8 @@
 """${message}
 
-A migration runs while the service does: it must not hold a lock for long. Add columns as nullable or with a
-constant default, create indexes concurrently on tables that are large, and split data changes from schema changes.
+A migration runs while the service does, in a transaction of its own: it must not hold a lock for long. Add columns as
+nullable or with a constant default, make indexes and constraints with `gently`, and split data changes from schema
+changes.
 """
 
 import sqlalchemy as sa
@@ -14,7 +15,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
     ${upgrades if upgrades else "pass"}
 
 

@@ -13,7 +13,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
     op.create_table(
         "set_aside",
         sa.Column("id", sa.Uuid(), primary_key=True),
@@ -30,5 +29,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
     op.drop_table("set_aside")
