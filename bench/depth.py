@@ -27,7 +27,7 @@ SETTLED = 8  # times after which PostgreSQL has settled on a plan
 WORTH_TELLING = 20.0  # ms
 DEARER = 1.2  # what a deep page may cost against the first
 SORTED, FEW = 1_000, 10 * PAGE  # rows
-LARGE = {one.table for one in depth_rows.FILLINGS}
+LARGE = {one.table for one in depth_rows.FILLINGS if one.share >= 0.1}
 FEW_BLOCKS = 12 * PAGE  # a page in order takes up to ten for each of its rows
 
 
@@ -116,7 +116,7 @@ def measure(quick: bool) -> list[Figure]:
 
 def tell(one: List, found: list[Found]) -> list[Figure]:
     """Print the cases worth telling of, and sum them up."""
-    name = one.name
+    name = one.name.removeprefix("list_")
     for case in found:
         slow = max(case.first, case.late) > WORTH_TELLING
         if case.plain or slow or case.missed or case.scans or case.sorted > SORTED:

@@ -1,23 +1,129 @@
-"""The lists that bench.depth looks at, and what each is filtered and ordered by."""
+"""The lists that bench.depth looks at: all that the documents offer, with each filter and in each order."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
-from bench.depth_rows import TEAMS, made_id
+from connexion.spec import Specification
+
+from bench.depth_rows import ENDPOINT, TEAMS, made_id
 from rules.clock import now
 from rules.pages import Page
 from schemas import applications as application_schemas
 from schemas import assessments as assessment_schemas
+from schemas import careers as careers_schemas
+from schemas import cases as case_schemas
+from schemas import document
 from schemas import invitations as invitation_schemas
 from schemas import jobs as job_schemas
+from schemas import results as result_schemas
+from schemas import webhooks as webhook_schemas
+from store import events
 from store.applying import lists
-from store.assessing import assessments, invitations
-from store.hiring import jobs
+from store.assessing import assessments, cases, invitations, results
+from store.database.listing import Listing
+from store.delivering import deliveries, fanout, webhooks
+from store.hiring import careers, jobs
 
-Filter = tuple[str, str, Any]  # label, parameter, value
+PAGES = {"cursor", "page_size", "ordering"}  # parameters of a list that are no filter
+Value = tuple[str, Any]  # label, value
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the service shows a list: its statements, what becomes of a row, what its path says."""
+
+    listing: Listing
+    item: Callable[[Any], dict[str, Any]]
+    path: Mapping[str, Any] = field(default_factory=dict)
+
+
+_OF_ASSESSMENT = {"assessment_id": made_id("assessments", 1)}
+_VISITED = SimpleNamespace(name="Depth", slug="depth")
+SHOWN = {
+    "list_applications": Shown(lists.LIST, application_schemas.item),
+    "list_assessment_invitations": Shown(
+        invitations.OF_ASSESSMENT, invitation_schemas.detail, _OF_ASSESSMENT
+    ),
+    "list_assessments": Shown(assessments.LIST, assessment_schemas.item),
+    "list_cases": Shown(cases.LIST, case_schemas.detail),
+    "list_deliveries": Shown(deliveries.LIST, webhook_schemas.delivery, {"endpoint_id": ENDPOINT}),
+    "list_events": Shown(events.LIST, fanout.envelope),
+    "list_invitations": Shown(invitations.LIST, invitation_schemas.detail),
+    "list_jobs": Shown(jobs.LIST, job_schemas.item),
+    "list_open_jobs": Shown(careers.LIST, lambda job: careers_schemas.item(job, _VISITED)),
+    "list_results": Shown(results.LIST, result_schemas.item, _OF_ASSESSMENT),
+    "list_webhooks": Shown(webhooks.LIST, webhook_schemas.endpoint),
+}
+# Lists that have an end: all their rows are few.
+BOUNDED = {
+    "list_assessment_cases": "an assessment has 200 cases at most",
+    "list_fields": "a job has a hundred questions at most (rules.fields)",
+    "list_knockouts": "a job's are put in one request",
+    "list_platform_cases": "the catalogue is part of the service",
+    "list_requirements": "a job's are put in one request",
+    "show_careers_page": "the statements of list_open_jobs",
+}
+SQUADS = (("squad", str(TEAMS[0])), ("small squad", str(TEAMS[1])), ("no squad", "null"))
+TYPES = (
+    ("frequent type", "invitation.created"),
+    ("rare type", "offer.declined"),
+    ("absent type", "interview.no_show"),
+)
+
+
+def _values(rows: int) -> dict[str, tuple[Value, ...]]:
+    """What each filter is asked for, or each of one list: values that keep most rows beside such that keep few or none.
+
+    A row was made each second; of a table with a tenth of them each ten seconds.
+    """
+
+    def ago(part: float) -> Any:
+        return now() - timedelta(seconds=rows * part)
+
+    return {
+        "updated_after": (
+            ("change since long", ago(0.5)),
+            ("change lately", ago(0.001)),
+            ("no change", ago(-1)),
+        ),
+        "since": (("since long", ago(0.9)), ("since half", ago(0.5)), ("since lately", ago(0.001))),
+        "until": (("until long ago", ago(0.999)), ("until half", ago(0.5)), ("until lately", ago(0.001))),
+        "after": (("after half", rows // 2), ("after all", rows * 2)),
+        "search": (
+            ("frequent word", "engineer"),
+            ("rare word", "ENGINEER 77"),
+            ("no word", "plumber"),
+        ),
+        "team_id": SQUADS,
+        "team_slug": (("squad by name", "backend"),),
+        "assessment": (
+            ("assessment", str(made_id("assessments", 1))),
+            ("small assessment", str(made_id("assessments", 78))),
+        ),
+        "job_id": (("job", made_id("jobs", 1)), ("small job", made_id("jobs", 78))),
+        "job_slug": (("job by name", "jobs-1"),),
+        "external_id": (("external id", f"reference-{rows // 2}"),),
+        "tag": (("frequent tag", "season-1"), ("rare tag", "tag-8")),
+        "email": (("email", f"c{rows // 4}@example.com"),),
+        "event_type": TYPES,
+        "type": TYPES,
+        "passed": (("passed", True), ("failed", False)),
+        "list_applications status": (("status", "submitted"), ("rare status", "hired")),
+        "list_assessment_invitations status": (("status", "completed"),),
+        "list_assessments status": (("status", "active"),),
+        "list_deliveries status": (
+            ("status", "delivered"),
+            ("rare status", "failed"),
+            ("pending", "pending"),
+        ),
+        "list_invitations status": (("status", "completed"),),
+        "list_jobs status": (("status", "open"),),
+        "list_results status": (("status", "completed"), ("rare status", "started")),
+    }
 
 
 @dataclass(frozen=True)
@@ -25,10 +131,16 @@ class List:
     """One list: what reads its pages and shows their rows, its filters, its orders."""
 
     name: str
-    page: Callable[..., Page]
-    item: Callable[[Any], dict[str, Any]]
-    filters: tuple[Filter, ...]
+    shown: Shown
+    filters: tuple[tuple[str, Value], ...]  # by parameter
     orders: tuple[str, ...] = ()
+
+    @property
+    def item(self) -> Callable[[Any], dict[str, Any]]:
+        return self.shown.item
+
+    def page(self, *means: Any, **given: Any) -> Page:
+        return self.shown.listing.page(*means, **self.shown.path, **given)
 
     def cases(self, at_once: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """Give everything it is asked for, with a name for each: no filter, each, and so many at once."""
@@ -36,58 +148,37 @@ class List:
             for chosen in (
                 chosen for count in range(at_once + 1) for chosen in combinations(self.filters, count)
             ):
-                given = {parameter: value for _, parameter, value in chosen}
+                given = {parameter: value for parameter, (_, value) in chosen}
                 if len(given) == len(chosen):
-                    by = " and ".join(label for label, _, _ in chosen) or "nothing"
+                    by = " and ".join(label for _, (label, _) in chosen) or "nothing"
                     yield f"by {by} {order}".strip(), given | ({"ordering": order} if order else {})
 
 
-SQUADS: tuple[Filter, ...] = (
-    ("squad", "team_id", str(TEAMS[0])),
-    ("small squad", "team_id", str(TEAMS[1])),
-    ("no squad", "team_id", "null"),
-)
-SEARCHES: tuple[Filter, ...] = (
-    ("frequent word", "search", "engineer"),
-    ("rare word", "search", "ENGINEER 77"),
-    ("no word", "search", "plumber"),
-)
+def documented() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what each list of the documents may be asked for, by operation and parameter, with its schema."""
+    found = {}
+    for name in document.NAMES:
+        for item in Specification.load(document.read(name)).spec["paths"].values():
+            for operation in (item[method] for method in item.keys() & {"get"}):
+                parameters = [*item.get("parameters", ()), *operation.get("parameters", ())]
+                asked = {one["name"]: one["schema"] for one in parameters if one["in"] == "query"}
+                if "cursor" in asked:
+                    found[operation["operationId"]] = asked
+    return found
 
 
 def every(rows: int) -> list[List]:
-    """Describe every list; values that keep most rows stand beside such that keep a few or none."""
-    return [
-        List("invitations", invitations.LIST.page, invitation_schemas.detail, (
-            ("assessment", "assessment", str(made_id("assessments", 1))),
-            ("small assessment", "assessment", str(made_id("assessments", 78))),
-            ("status", "status", "completed"),
-            ("email", "email", f"c{rows // 2}@example.com"),
-            ("external id", "external_id", f"reference-{rows // 2}"),
-            ("frequent tag", "tag", "season-1"),
-            ("rare tag", "tag", "tag-8"),
-            *_changed(rows),
-        )),
-        List("applications", lists.LIST.page, application_schemas.item, (
-            ("job", "job_id", made_id("jobs", 1)),
-            ("small job", "job_id", made_id("jobs", 78)),
-            ("status", "status", "submitted"),
-            ("rare status", "status", "hired"),
-            ("email", "email", f"c{rows // 4}@example.com"),
-            *SQUADS,
-            *_changed(rows),
-        ), ("-l3_score", "-submitted_at", "submitted_at")),
-        List("jobs", jobs.LIST.page, job_schemas.item, (
-            ("status", "status", "open"), *SQUADS, *SEARCHES, *_changed(rows // 10),
-        )),
-        List("assessments", assessments.LIST.page, assessment_schemas.item, (
-            ("status", "status", "active"), *SQUADS, *SEARCHES, *_changed(rows // 10),
-        )),
-    ]  # fmt: skip
-
-
-def _changed(seconds: int) -> tuple[Filter, ...]:
-    """Filter a table that was filled over so many seconds."""
-    parts = {"change since long": 0.5, "change lately": 0.001, "no change": -1.0}
-    return tuple(
-        (label, "updated_after", now() - timedelta(seconds=seconds * part)) for label, part in parts.items()
-    )
+    """Describe every list that the documents offer; raises KeyError for one, or a filter, that has nothing here."""
+    values = _values(rows)
+    made = []
+    for name, asked in documented().items():
+        if name in BOUNDED:
+            continue
+        filters = tuple(
+            (parameter, value)
+            for parameter in asked.keys() - PAGES
+            for value in values.get(f"{name} {parameter}") or values[parameter]
+        )
+        orders = tuple(asked.get("ordering", {}).get("enum", ()))
+        made.append(List(name, SHOWN[name], tuple(sorted(filters, key=lambda one: one[0])), orders))
+    return made

@@ -19,7 +19,16 @@ BATCH = 100_000
 TEAMS = [UUID(int=number) for number in (1, 2)]  # one has a seventh of the jobs, the other has one
 
 
-TABLES = ("assessments", "candidates", "jobs", "applications", "invitations")
+TABLES = (
+    "assessments",
+    "candidates",
+    "jobs",
+    "applications",
+    "invitations",
+    "sessions",
+    "cases",
+    "webhook_endpoints",
+)
 
 
 def made_id(table: str, number: int) -> UUID:
@@ -31,6 +40,12 @@ def id(table: str, number: str) -> str:
     """Write the same in SQL, of a number in SQL."""
     written = f"lpad(to_hex({number}), 6, '0') || '70008000' || lpad(to_hex({number}), 12, '0')"
     return f"('0190{TABLES.index(table):02}' || {written})::uuid"
+
+
+def timed_id(number: str) -> str:
+    """Write in SQL the id of a row as a UUIDv7 has it: what begins with the moment at which it was made."""
+    moment = f"lpad(to_hex((extract(epoch FROM {MADE}) * 1000)::bigint), 12, '0')"
+    return f"({moment} || '70008000' || lpad(to_hex({number}), 12, '0'))::uuid"
 
 
 # A tenth is another organisation's, so that not all rows are one's own.
@@ -125,6 +140,63 @@ INVITATIONS = invitations_of(
 )
 
 
+# Every other session is of the first assessment; few are running, and a hundredth waits for review.
+SESSIONS = f"""
+INSERT INTO sessions (
+    id, created_at, updated_at, organisation_id, livemode, invitation_id, assessment_id, started_at, completed_at,
+    passing_score, violation_counts, graded_at, score, max_score, score_percentage, passed, time_spent_seconds
+)
+SELECT {id("sessions", "n")}, {MADE}, {CHANGED}, {OWNER}, true, {id("invitations", "n")},
+       CASE WHEN n %% 2 = 0 THEN {id("assessments", "1")} ELSE {id("assessments", "2 + n %% 1000")} END,
+       {MADE}, CASE WHEN {chance(11)} %% 500 > 0 THEN {MADE} END, 70, '{{}}', {MADE}, 50, 100, 50,
+       CASE WHEN {chance(11)} %% 500 > 5 THEN {chance(12)} %% 1000 > 0 END, 60
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+CASES = f"""
+INSERT INTO cases (
+    id, created_at, updated_at, organisation_id, livemode, title, case_type, difficulty, description, question, points,
+    options, allow_multiple, accepted_answers, starter_code, test_cases, rubric, tags
+)
+SELECT {id("cases", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'Case ' || n, 'text', 'easy', '', '', 10,
+       '[]', false, '{{}}', '', '[]', '', '{{}}'
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+ENDPOINT = made_id("webhook_endpoints", 1)
+ENDPOINTS = f"""
+INSERT INTO webhook_endpoints (
+    id, created_at, updated_at, organisation_id, livemode, name, description, url, events, secret, is_active,
+    is_verified, failure_count, pending_delivery_count
+)
+SELECT {id("webhook_endpoints", "n")}, {MADE}, {CHANGED}, {OWNER}, true, '', '', 'https://example.com/' || n, '{{*}}',
+       '', true, true, 0, 0
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+TYPE = f"""CASE WHEN {chance(13)} %% 5000 = 0 THEN 'offer.declined' ELSE (ARRAY['invitation.created',
+    'invitation.created', 'assessment.started', 'assessment.completed', 'candidate.passed'])[1 + {chance(14)} %% 5]
+    END"""
+DATA = """jsonb_build_object('candidate_email', 'c' || n || '@example.com', 'candidate_name', 'Ada Lovelace',
+    'assessment_title', 'Senior backend engineer', 'status', 'pending', 'expires_at', '2026-01-01T00:00:00.000Z')"""
+EVENTS = f"""
+INSERT INTO events (id, created_at, organisation_id, livemode, sequence, type, data, fanned_out_at)
+SELECT {timed_id("n")}, {MADE}, {OWNER}, true, n + 1, {TYPE}, {DATA}, {MADE}
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+# Every other one went to the first endpoint; one of a thousand failed, and of ten thousand still waits.
+DELIVERIES = f"""
+INSERT INTO deliveries (
+    id, created_at, organisation_id, livemode, endpoint_id, event_id, event_type, payload, status, attempts,
+    next_attempt_at, delivered_at, response_status_code, response_time_ms, response_body
+)
+SELECT {timed_id("n")}, {MADE}, {OWNER}, true,
+       CASE WHEN n %% 2 = 0 THEN {id("webhook_endpoints", "1")}
+       ELSE {id("webhook_endpoints", "2 + n %% (%(rows)s::int / 200)")} END,
+       {timed_id("n")}, {TYPE}, {DATA},
+       CASE WHEN {chance(15)} %% 10000 = 0 THEN 'pending' WHEN {chance(16)} %% 1000 = 0 THEN 'failed'
+       ELSE 'delivered' END, 1, now(), {MADE}, 200, 20, 'ok'
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+
+
 @dataclass(frozen=True)
 class Filling:
     """How a table is filled, and with how many rows for each of the longest one's."""
@@ -141,6 +213,11 @@ FILLINGS = (
     Filling("applications", APPLICATIONS),
     Filling("screenings", SCREENINGS),
     Filling("invitations", INVITATIONS),
+    Filling("sessions", SESSIONS),
+    Filling("cases", CASES, 0.1),
+    Filling("webhook_endpoints", ENDPOINTS, 0.01),
+    Filling("events", EVENTS),
+    Filling("deliveries", DELIVERIES),
 )
 
 

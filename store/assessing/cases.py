@@ -24,8 +24,9 @@ class Case(Base, Identified, Updated):
     __tablename__ = "cases"
     __table_args__ = (
         CheckConstraint("(organisation_id IS NULL) = (case_number IS NOT NULL)", name="platform_or_org"),
-        Index(
-            "ix_cases_owner", "organisation_id", "livemode", "id", postgresql_where=text("deleted_at IS NULL")
+        *(
+            Index(name, "organisation_id", "livemode", key, postgresql_where=text("deleted_at IS NULL"))
+            for name, key in {"ix_cases_owner": "id", "ix_cases_owner_updated_at": "updated_at"}.items()
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import bindparam
+from sqlalchemy import DateTime, bindparam
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
@@ -11,16 +11,19 @@ from rules.errors import NotFound
 from store import outbox
 from store.database import listing
 from store.database.base import ANYONE, visible
+from store.database.ids import CLOSE, first_id
 from store.delivering.webhooks import Delivery, WebhookEndpoint
 
+_SINCE, _UNTIL = (bindparam(name, type_=DateTime(timezone=True)) for name in ("since", "until"))
 LIST = listing.Listing(
     visible(ANYONE, Delivery).where(Delivery.endpoint_id == bindparam("endpoint_id")),
     {"-id": (Delivery.id,)},
     {
-        "status": listing.equals(Delivery.status),
-        "event_type": listing.equals(Delivery.event_type),
-        "since": listing.Filter(Delivery.created_at >= bindparam("since")),
-        "until": listing.Filter(Delivery.created_at < bindparam("until")),
+        "status": listing.equals(Delivery.status, skewed=True),
+        "event_type": listing.equals(Delivery.event_type, skewed=True),
+        # The ids say where to begin, the moments what is meant.
+        "since": listing.Filter((Delivery.id >= first_id(_SINCE - CLOSE)) & (Delivery.created_at >= _SINCE)),
+        "until": listing.Filter((Delivery.id < first_id(_UNTIL + CLOSE)) & (Delivery.created_at < _UNTIL)),
     },
 )
 

@@ -59,7 +59,8 @@ class Delivery(Base, Owned):
         Index(
             "ix_deliveries_due", "endpoint_id", "next_attempt_at", postgresql_where=text("status = 'pending'")
         ),
-        Index("ix_deliveries_event", "event_id"),
+        Index("ix_deliveries_status", "endpoint_id", "status", "id"),
+        Index("ix_deliveries_type", "endpoint_id", "event_type", "id"),
     )
 
     endpoint_id: Mapped[UUID] = mapped_column(ForeignKey("webhook_endpoints.id", ondelete="CASCADE"))
