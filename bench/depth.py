@@ -111,6 +111,22 @@ def measure(quick: bool) -> list[Figure]:
                     look(reading, caller, one, name, given) for name, given in one.cases(1 if quick else 2)
                 ]
             made += tell(one, found)
+        with store.reading() as reading:
+            made += room(reading)
+    return made
+
+
+def room(reading: Reading) -> list[Figure]:
+    """Tell the room that each table's indexes take beside its rows, and print those that no list used."""
+    made = []
+    for table in sorted(LARGE):
+        sizes = "SELECT pg_indexes_size(to_regclass(%(table)s)), pg_table_size(to_regclass(%(table)s))"
+        [(indexes, rows)] = reading.connection.execute(sizes, {"table": table}).fetchall()
+        made.append(figures.plain(f"{table}: indexes on {rows / 1e6:,.0f} MB", indexes / 1e6, "MB"))
+    unused = """SELECT relname, indexrelname, pg_relation_size(indexrelid) FROM pg_stat_user_indexes
+                WHERE relname = ANY (%s) AND idx_scan = 0 ORDER BY relname, indexrelname"""
+    for table, index, size in reading.connection.execute(unused, [sorted(LARGE)]).fetchall():
+        print(f"{table}: no list used {index}, {size / 1e6:.1f} MB")
     return made
 
 

@@ -113,14 +113,14 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
         "type": TYPES,
         "passed": (("passed", True), ("failed", False)),
         "list_applications status": (("status", "submitted"), ("rare status", "hired")),
-        "list_assessment_invitations status": (("status", "completed"),),
+        "list_assessment_invitations status": (("status", "completed"), ("rare status", "started")),
         "list_assessments status": (("status", "active"),),
         "list_deliveries status": (
             ("status", "delivered"),
             ("rare status", "failed"),
             ("pending", "pending"),
         ),
-        "list_invitations status": (("status", "completed"),),
+        "list_invitations status": (("status", "completed"), ("rare status", "started")),
         "list_jobs status": (("status", "open"),),
         "list_results status": (("status", "completed"), ("rare status", "started")),
     }

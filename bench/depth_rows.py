@@ -128,7 +128,8 @@ INSERT INTO invitations (
 )
 SELECT {id("invitations", "n")}, {MADE}, {CHANGED}, {OWNER}, true, {assessment},
        'token-' || n, 'c' || n || '@example.com', 'c' || n || '@example.com', 'Ada Lovelace', 'Engineer',
-       (ARRAY['pending', 'started', 'completed', 'expired'])[1 + {chance(9)} %% 4],
+       CASE WHEN {chance(9)} %% 400 = 0 THEN 'started'
+       ELSE (ARRAY['pending', 'completed', 'expired'])[1 + {chance(9)} %% 3] END,
        'reference-' || n, ARRAY['tag-' || n %% 1000, 'season-' || {chance(10)} %% 4], 0, now() + interval '7 days'
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """

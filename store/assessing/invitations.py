@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, and_, bindparam, select, text, update
+from sqlalchemy import ForeignKey, Index, and_, bindparam, select, text, update
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 
 from rules.caller import Caller
@@ -30,11 +30,21 @@ class Invitation(Base, Owned, Updated):
 
     __tablename__ = "invitations"
     __table_args__ = (
-        UniqueConstraint("assessment_id", "email_key"),
+        # What is there once in an assessment, and is looked for in all of an organisation's.
         Index(
-            "uq_invitations_external_id",
+            "uq_invitations_owner_email_key",
+            "organisation_id",
+            "livemode",
+            "email_key",
             "assessment_id",
+            unique=True,
+        ),
+        Index(
+            "uq_invitations_owner_external_id",
+            "organisation_id",
+            "livemode",
             "external_id",
+            "assessment_id",
             unique=True,
             postgresql_where=text("external_id IS NOT NULL"),
         ),
@@ -42,15 +52,6 @@ class Invitation(Base, Owned, Updated):
         Index("ix_invitations_owner", "organisation_id", "livemode", "id", "updated_at"),
         Index("ix_invitations_owner_status", "organisation_id", "livemode", "status", "id", "updated_at"),
         Index("ix_invitations_owner_updated_at", "organisation_id", "livemode", "updated_at"),
-        Index("ix_invitations_owner_email", "organisation_id", "livemode", "email_key", "id"),
-        Index(
-            "ix_invitations_owner_external_id",
-            "organisation_id",
-            "livemode",
-            "external_id",
-            "id",
-            postgresql_where=text("external_id IS NOT NULL"),
-        ),
         Index("ix_invitations_assessment", "assessment_id", "id", "updated_at"),
         Index("ix_invitations_assessment_status", "assessment_id", "status", "id", "updated_at"),
         Index("ix_invitations_tags", "tags", postgresql_using="gin", postgresql_where=text("tags <> '{}'")),

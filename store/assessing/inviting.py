@@ -45,6 +45,8 @@ def existing_among(
     """Return which addresses (case-folded) and which references were invited before."""
     rows = session.execute(
         select(Invitation.email_key, Invitation.external_id).where(
+            Invitation.organisation_id == assessment.organisation_id,
+            Invitation.livemode == assessment.livemode,
             Invitation.assessment_id == assessment.id,
             Invitation.email_key.in_(emails) | Invitation.external_id.in_(external_ids),
         )
