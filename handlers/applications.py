@@ -21,7 +21,7 @@ from schemas import applications as schemas
 from schemas import emails
 from schemas.files import File
 from store import events
-from store.applying import applications, attachments, candidates, moves, screened
+from store.applying import applications, attachments, candidates, moves, room, screened
 from store.applying import lists as application_lists
 from store.applying.applications import Application
 from store.database.engine import Reading
@@ -89,6 +89,7 @@ def apply(
         before = applications.live(session, job, person["email"]) if person["email"] else None
         again = None if before is None else _shown(session, before)
         asked = [one.as_rules_see_it() for one in fields.all_of(session, job)]
+        used = room.used(session, caller) if sent else 0
     wrong = {name: _fault(file) for name, file in sent.items()}
     answers = rules.check(
         body.get("answers") or {},
@@ -97,6 +98,7 @@ def apply(
         cv_required=job.cv_required,
         faults=rules.person_faults(person),
     )
+    room.check(caller, used, sum(len(file.content) for file in sent.values()))
     if again is not None:  # only now: what is refused for others says nothing of who has applied
         return again, False
     kept = [_keep(caller, name, file) for name, file in sent.items()]
@@ -146,6 +148,7 @@ def _create(
     measured = [one.as_rules_see_it() for one in knockouts.all_of(session, job)]
     moves.knock_out(session, made, knockout_rules.evaluate(measured, answers, asked), schemas)
     screened.ask(session, made)
+    room.take(session, caller, sum(one["size_bytes"] for one in kept))
     return made, _shown(session, made)
 
 

@@ -1,5 +1,6 @@
 """`hiring doctor`: what is wrong with an instance, in words, and what helps."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from app.instance.settings import Settings
 from gateways import languages, mail, sandbox
 from gateways.cv import walled
 from rules.clock import now
+from store.applying import room
 from store.operating import health, reencryption
 from workers import schedule
 
@@ -24,6 +26,7 @@ DELIVERY_SECONDS = 180.0
 WORK_SECONDS = 300.0
 SCHEDULE_SECONDS = 60.0
 CLOCK_SECONDS = 5.0
+FULL = 0.8  # of a volume, or of an organisation's room for files
 SHOWN = 10  # endpoints named one by one
 
 
@@ -165,7 +168,24 @@ def _endpoints(_: Settings) -> Findings:
         yield Finding("endpoints", FINE, "None is switched off, and every secret can be read.")
 
 
-LOOKS: tuple[Callable[[Settings], Findings], ...] = (_clock, _waiting, _set_aside, _endpoints)
+def _room(settings: Settings) -> Findings:
+    with store.transaction() as session:
+        for slug, used in room.nearly_full(session, share=FULL, limit=SHOWN):
+            yield Finding(
+                "files", WORTH_KNOWING, f"{slug} has used {used:.0%} of its room for files (FILES_MOST_MB)."
+            )  # fmt: skip
+    folders = {"MAIL_DIR": settings.mail_dir} | (
+        {} if settings.files_s3_bucket else {"FILES_DIR": settings.files_dir}
+    )
+    for name, folder in folders.items():
+        there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        volume = shutil.disk_usage(there)
+        if volume.used >= FULL * (volume.used + volume.free):
+            share = volume.used / (volume.used + volume.free)
+            yield Finding("disk", WORTH_KNOWING, f"The volume of {name} ({folder}) is {share:.0%} full.")
+
+
+LOOKS: tuple[Callable[[Settings], Findings], ...] = (_clock, _waiting, _set_aside, _endpoints, _room)
 
 
 def _mail_server(settings: Settings) -> Findings:

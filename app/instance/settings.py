@@ -44,6 +44,7 @@ class Settings:
     fast_path: bool = True  # carry ordinary requests out from the front (app/http/front.py)
     log_level: str = "INFO"
     files_dir: Path = Path(".data/files")  # where attachments are kept, unless in a bucket
+    files_most_mb: int = 10_000  # that are kept for one organisation
     files_s3_bucket: str = ""  # the bucket of an S3-compatible store; empty keeps files in the folder
     files_s3_endpoint: str = ""  # empty is Amazon's own
     files_s3_region: str = ""

@@ -5,6 +5,7 @@ from app.instance.settings import Settings
 from gateways import briefs, files, mail, sandbox, webhooks
 from rules import links, plans
 from store.accounts import limits
+from store.applying import room
 from store.database import engine, secrets
 from store.database.waits import Waits
 from store.operating import tables
@@ -33,6 +34,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     webhooks.configure(allow_private=settings.webhook_allow_private)
     files.configure(_store(settings))
     sandbox.configure(at_a_time=settings.programs_at_a_time)
+    room.configure(most_mb=settings.files_most_mb)
     briefs.configure(
         base_url=settings.assistant_base_url,
         model=settings.assistant_model,

@@ -13,5 +13,6 @@ ORDER = (
     "sessions",
     "assessments",
     "webhook_endpoints",
+    "files_kept",
     "event_sequences",  # the counter, at the commit
 )

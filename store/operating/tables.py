@@ -4,7 +4,7 @@ from sqlalchemy.orm import configure_mappers
 
 from store import events, outbox
 from store.accounts import idempotency, keys, members, organisations
-from store.applying import applications, attachments, candidates, screening
+from store.applying import applications, attachments, candidates, room, screening
 from store.assessing import assessments, cases, invitations, sessions
 from store.database import aside
 from store.database.base import Base
@@ -31,6 +31,7 @@ __all__ = [
     "organisations",
     "outbox",
     "requirements",
+    "room",
     "screening",
     "sessions",
     "webhooks",

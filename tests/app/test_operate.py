@@ -19,7 +19,8 @@ from app.cli import listen
 from app.instance import doctor
 from app.instance.settings import Settings
 from store import outbox
-from store.accounts import limits
+from store.accounts import limits, organisations
+from store.applying import room
 from store.database import aside, engine, secrets
 from store.database.aside import Row
 from store.database.ids import new_id
@@ -140,10 +141,12 @@ def patient(wired: Settings) -> Iterator[Settings]:
         session.execute(text("UPDATE outbox SET finished_at = now(), last_error = NULL"))
         session.execute(text("DELETE FROM set_aside"))
         session.execute(text("DELETE FROM webhook_endpoints"))
+        session.execute(text("DELETE FROM files_kept"))
     yield wired
     engine.configure(wired.database_url)
     limits.configure(wired.redis_url)
     secrets.configure(wired.secret_key)
+    room.configure(most_mb=wired.files_most_mb)
 
 
 def told(settings: Settings, level: str = "wrong") -> dict[str, str]:
@@ -238,6 +241,21 @@ def test_switched_off_endpoints_are_worth_knowing(patient: Settings, caller: Any
         )
     said = told(patient, "warning")["endpoint"]
     assert "https://example.com/hook is switched off (It is gone.)" in said
+
+
+def test_what_is_nearly_full_is_worth_knowing(
+    patient: Settings, caller: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.transaction() as session:
+        room.take(session, caller, 850_000)
+        slug = organisations.get(session, caller).slug
+    said = told(replace(patient, files_most_mb=1), "warning")
+    assert said["files"] == f"{slug} has used 85% of its room for files (FILES_MOST_MB)."
+    assert "files" not in told(replace(patient, files_most_mb=2), "warning")
+    monkeypatch.setattr(doctor, "FULL", 0.0)
+    assert "The volume of" in told(patient, "warning")["disk"]
+    monkeypatch.setattr(doctor, "FULL", 1.1)
+    assert "disk" not in told(patient, "warning")
 
 
 def test_an_older_schema_and_a_changed_secret_key_are_said(patient: Settings, caller: Any) -> None:

@@ -1,11 +1,14 @@
 """What the world sees of an organisation's jobs, and applying without a key: the interface and the pages."""
 
 import re
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from app.instance.settings import Settings
+from store.applying import room as rooms
 from tests.api import Api, Tenant, address
 from tests.probes import faults, refusal
 
@@ -159,6 +162,72 @@ def test_a_refusal_says_nothing_of_who_has_applied(
     form = {"email": "ada@example.com", "full_name": "Ada", "answers.years": "3"}
     assert world.post(f"{jobs(tenant)}{job}/apply/", data=form, files=files).status_code == 201
     assert len(applications(tenant)) == 1
+
+
+@pytest.fixture
+def room() -> Iterator[Callable[[int], None]]:
+    """Set for how many bytes of files an organisation has room."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield lambda size: patch.setattr(rooms, "_most", size)
+
+
+def test_files_are_refused_where_there_is_no_room_for_them_and_nobody_elses_are(
+    world: Api, tenant: Tenant, other: Tenant, room: Callable[[int], None], settings: Settings
+) -> None:
+    ours, theirs = tenant.live.job(published=True)["slug"], other.live.job(published=True)["slug"]
+    files = {"cv": ("cv.txt", TEXT)}
+
+    def apply(to: Tenant, job: str, **more: Any) -> Any:
+        form = {"email": address(), "full_name": "Ada Lovelace"}
+        return world.post(f"{jobs(to)}{job}/apply/", data=form | more.pop("data", {}), **more)
+
+    room(2 * len(TEXT))
+    first = address()
+    assert apply(tenant, ours, files=files, data={"email": first}).status_code == 201
+    test = tenant.test.job(published=True)["slug"]
+    made = tenant.test.post(
+        "/applications/create/", data={"job_slug": test, "email": address(), "full_name": "Ada"}, files=files
+    )
+    assert made.status_code == 201, made.text
+    kept = {path for path in settings.files_dir.rglob("*") if path.is_file()}
+
+    refused = refusal(apply(tenant, ours, files=files), 403, "LIMIT_REACHED")
+    assert not refused["details"].keys() & {"limit", "used"}  # a stranger hears of no figures
+    again = refusal(apply(tenant, ours, files=files, data={"email": first}), 403, "LIMIT_REACHED")
+    assert again["message"] == refused["message"]  # and not who has applied
+    page_of_it = world.post(
+        page(tenant, ours),
+        data={"email": address(), "full_name": "Ada"},
+        files=files,
+        headers={"Accept": "text/html"},
+    )
+    assert (page_of_it.status_code, "room for files is used up" in page_of_it.text) == (403, True)
+    body = {"job_slug": ours, "email": address(), "full_name": "Ada"}
+    details = refusal(
+        tenant.live.post("/applications/create/", data=body, files=files), 403, "LIMIT_REACHED"
+    )["details"]
+    assert (details["limit"], details["used"]) == (0, 0)  # in millions
+    assert {path for path in settings.files_dir.rglob("*") if path.is_file()} == kept
+    assert apply(tenant, ours).status_code == 201  # without a file
+    assert apply(other, theirs, files=files).status_code == 201
+
+
+def test_many_files_at_once_are_never_more_than_there_is_room_for(
+    world: Api, tenant: Tenant, room: Callable[[int], None]
+) -> None:
+    job = tenant.live.job(published=True)["slug"]
+    room(3 * len(TEXT))
+
+    def apply(number: int) -> int:
+        form = {"email": f"{number}-{address()}", "full_name": "Ada Lovelace"}
+        return int(
+            world.post(f"{jobs(tenant)}{job}/apply/", data=form, files={"cv": ("cv.txt", TEXT)}).status_code
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(apply, range(8)))
+    assert sorted(answers) == [201] * 3 + [403] * 5
+    assert len(applications(tenant)) == 3
 
 
 def test_applying_many_times_at_once_makes_one_application(world: Api, tenant: Tenant) -> None:
