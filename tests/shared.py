@@ -7,15 +7,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from app.instance.settings import ROOT, Settings, environment
 
 HIRING = [sys.executable, "-P", "-m", "app.cli"]
 
 
-def environ(settings: Settings) -> dict[str, str]:
+def environ(settings: Settings, root: Path = ROOT) -> dict[str, str]:
     """The whole environment of a deployment, which needs no data folder."""
-    return os.environ | environment(settings) | {"PYTHONPATH": str(ROOT), "WEBHOOK_ALLOW_PRIVATE": "1"}
+    return os.environ | environment(settings) | {"PYTHONPATH": str(root), "WEBHOOK_ALLOW_PRIVATE": "1"}
 
 
 def free_port() -> int:
@@ -25,13 +26,17 @@ def free_port() -> int:
 
 @contextmanager
 def process(
-    settings: Settings, *words: str, ready: str, descriptors: tuple[int, ...] = ()
+    settings: Settings,
+    *words: str,
+    ready: str,
+    descriptors: tuple[int, ...] = (),
+    root: Path = ROOT,
 ) -> Iterator[subprocess.Popen[str]]:
     """One process of a deployment, from the line that says that it is ready until the end of the block."""
     started = subprocess.Popen(
         [*HIRING, *words],
         cwd="/",
-        env=environ(settings),
+        env=environ(settings, root),
         stderr=subprocess.PIPE,
         text=True,
         pass_fds=descriptors,

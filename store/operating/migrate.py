@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from store import catalogue
 from store.assessing.cases import load_catalogue
 from store.database import waits
+from store.operating import tables
 
 HERE = Path(__file__).parents[1] / "migrations"
 VERSIONS = HERE / "versions"
@@ -70,6 +71,7 @@ def _is_alone(connection: Connection) -> bool:
 
 
 def _load(connection: Connection) -> None:
+    tables.complete()
     with Session(connection) as session, session.begin():
         load_catalogue(session, catalogue.load())
 
