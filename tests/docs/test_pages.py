@@ -12,6 +12,7 @@ from app.http.schema import draft4
 from app.instance.settings import ROOT
 from rules import errors
 from tests.api import Tenant
+from tests.browser.pictures import PICTURES
 from tests.documents import documents, operations
 
 DOCS = ROOT / "docs"
@@ -101,3 +102,9 @@ def test_a_refusal_leads_to_the_page_of_its_code(http: TestClient, tenant: Tenan
         page = http.get(error["details"]["documentation_url"])
         assert page.status_code == 200
         assert f"<h1>{error['code']}</h1>" in page.text
+
+
+def test_the_readme_shows_every_picture_that_is_taken_and_no_other() -> None:
+    readme = (ROOT / "README.md").read_text()
+    shown = set(re.findall(r"docs/images/([a-z-]+)\.png", readme))
+    assert shown == set(PICTURES) == {path.stem for path in (ROOT / "docs" / "images").iterdir()}

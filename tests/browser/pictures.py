@@ -1,0 +1,59 @@
+"""The README's pictures, taken of the real service: `./hiring test -e pictures` writes them to docs/images."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from app.instance.settings import ROOT
+from tests.sittings import CHOICE, CHOICES, CODE, NUMBER, TEXT, invite
+
+IMAGES = ROOT / "docs" / "images"
+ANSWER = "numbers = input().split()\nprint(sum(int(n) for n in numbers))\n"
+DESK = {"width": 1180, "height": 1130}
+PHONE = {
+    "viewport": {"width": 360, "height": 740},
+    "device_scale_factor": 2,
+    "is_mobile": True,
+    "has_touch": True,
+}
+
+
+def write_a_program(page: Page) -> None:
+    """Answer two cases, and the third as far as its visible tests."""
+    choose(page)
+    page.locator("#next").click()
+    page.get_by_label("GET").check()
+    page.get_by_label("HEAD").check()
+    page.locator("#next").click()
+    expect(page.locator("#case-title")).to_have_text(CODE["title"])
+    page.locator("#answer").fill(ANSWER)
+    assert "mono" in page.locator("#answer").evaluate("field => getComputedStyle(field).fontFamily")
+    page.get_by_role("button", name="Run the visible tests").click()
+    expect(page.locator("body")).to_contain_text("2 of 2 visible tests passed", timeout=60_000)
+
+
+def choose(page: Page) -> None:
+    """Answer the first case."""
+    page.get_by_label("201 Created").check()
+
+
+# What is in each picture, and in what kind of window.
+PICTURES: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
+    "take-light": (write_a_program, {"viewport": DESK, "color_scheme": "light"}),
+    "take-dark": (write_a_program, {"viewport": DESK, "color_scheme": "dark"}),
+    "take-phone": (choose, {**PHONE, "color_scheme": "light"}),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_take(new_context: Callable[..., BrowserContext], name: str) -> None:
+    play, window = PICTURES[name]
+    page = new_context(**window).new_page()
+    page.goto(f"/take/{invite(CHOICE, CHOICES, CODE, NUMBER, TEXT).token}")
+    page.get_by_role("button", name="Start the assessment").click()
+    play(page)
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    page.evaluate("() => { document.activeElement?.blur(); window.scrollTo(0, 0); }")
+    page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
