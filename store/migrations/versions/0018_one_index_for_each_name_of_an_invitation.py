@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from store.migrations import gently
 
-revision = "0019"
-down_revision = "0018"
+revision = "0018"
+down_revision = "0017"
 branch_labels = None
 depends_on = None
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from store.migrations import gently
 
-revision = "0018"
+revision = "0017"
 down_revision = "0016"
 branch_labels = None
 depends_on = None
