@@ -15,6 +15,7 @@ from typing import Any
 from gateways import languages
 from gateways.jail.starting import Known, process_limit, supervise
 from gateways.languages import LANGUAGES
+from rules.errors import Unavailable
 
 OUTPUT_BYTES = 64 * 1024
 TOGETHER_SECONDS = 120.0  # for one program on all its inputs; the rest of them count as timeouts
@@ -67,7 +68,10 @@ def run(
     together: float = TOGETHER_SECONDS,
     memory_mb: int = 256,
 ) -> list[Run]:
-    """Run a program once for each input, from nothing each time; UnavailableError if that cannot be safe, or now."""
+    """Run a program once for each input, from nothing each time.
+
+    Raises UnavailableError if that cannot be safe here, and Unavailable where no place is free for too long.
+    """
     if reason := why_not(language):
         raise UnavailableError(reason)
     return _run(language, code, inputs, seconds=seconds, together=together, memory_mb=memory_mb)
@@ -103,7 +107,7 @@ def _run(
         raise UnavailableError("the sandbox needs Linux")
     spec = _spec(language, code, inputs, seconds=seconds, memory_mb=memory_mb) | {"together": together}
     if not _places.acquire(timeout=min(PLACE_SECONDS, together)):
-        raise UnavailableError("other programs take all places")
+        raise Unavailable("Other code is running just now; try again in a moment.")
     try:
         answer = supervise(spec, patience=min(len(inputs) * (seconds + 5), together + 5) + 10)
     finally:

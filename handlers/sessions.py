@@ -12,7 +12,7 @@ import gateways.sandbox
 import rules.sessions
 import schemas.results
 import schemas.sessions
-from rules.errors import Invalid, NotFound, Unavailable
+from rules.errors import Invalid, NotFound
 from store.assessing import results, sessions, violations
 from store.assessing.sessions import Sitting
 
@@ -79,17 +79,14 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
     if not gateways.sandbox.available(language):
         return {"available": False, "results": []}
     tests = schemas.sessions.visible_tests(content)
-    try:
-        runs = gateways.sandbox.run(
-            language,
-            code,
-            [test["input"] for test in tests],
-            seconds=RUN_SECONDS,
-            together=TOGETHER_SECONDS,
-            memory_mb=RUN_MEMORY_MB,
-        )
-    except gateways.sandbox.UnavailableError as fault:
-        raise Unavailable("The code cannot be run just now; try again in a moment.") from fault
+    runs = gateways.sandbox.run(
+        language,
+        code,
+        [test["input"] for test in tests],
+        seconds=RUN_SECONDS,
+        together=TOGETHER_SECONDS,
+        memory_mb=RUN_MEMORY_MB,
+    )
     passed = [
         gateways.sandbox.passes(one, test["expected_output"]) for one, test in zip(runs, tests, strict=True)
     ]

@@ -17,6 +17,7 @@ from gateways import sandbox
 from gateways.jail.walls import DEVICES
 from gateways.languages import LANGUAGES
 from gateways.sandbox import OUTPUT_BYTES, Run, UnavailableError, available, passes, run, why_not
+from rules.errors import Unavailable
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -502,6 +503,6 @@ def test_all_inputs_of_a_program_share_one_limit_of_time():
 def test_nobody_waits_for_a_place_without_end(monkeypatch):
     monkeypatch.setattr(sandbox, "PLACE_SECONDS", 0.1)
     monkeypatch.setattr(sandbox, "_places", threading.BoundedSemaphore(1))
-    with sandbox._places, pytest.raises(UnavailableError, match="other programs"):
+    with sandbox._places, pytest.raises(Unavailable, match="Other code"):
         once("bash", "true")
     assert once("bash", "true").outcome == "ok"
