@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from subprocess import TimeoutExpired
 from typing import Any
 
 from gateways import languages
@@ -43,8 +44,14 @@ def configure(*, at_a_time: int) -> None:
     _places = threading.BoundedSemaphore(at_a_time)
 
 
-class UnavailableError(Exception):
-    """The machine cannot run the language safely."""
+class UnavailableError(Unavailable):
+    """The machine cannot run the language safely; `reason` is for those who run it."""
+
+    code = Unavailable.code
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
 
 
 def available(language: str) -> bool:
@@ -92,7 +99,7 @@ def _probe(language: str) -> str:
     try:
         (result,) = _run(language, LANGUAGES[language].probe, [""], seconds=20, together=20, memory_mb=256)
     except UnavailableError as error:
-        return str(error)
+        return error.reason
     return (
         ""
         if passes(result, "42")
@@ -110,6 +117,8 @@ def _run(
         raise Unavailable("Other code is running just now; try again in a moment.")
     try:
         answer = supervise(spec, patience=min(len(inputs) * (seconds + 5), together + 5) + 10)
+    except TimeoutExpired as late:
+        raise UnavailableError("the sandbox did not answer in time") from late
     finally:
         _places.release()
     if "fault" in answer:

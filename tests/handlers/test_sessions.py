@@ -1,5 +1,6 @@
 import threading
 from datetime import timedelta
+from subprocess import TimeoutExpired
 
 import pytest
 from sqlalchemy import update
@@ -367,6 +368,22 @@ def test_where_no_place_is_free_the_candidate_may_try_again(client, monkeypatch)
     with gateways.sandbox._places:
         response = client.post(f"{invited.url}answers/{invited.cases[0]}/run/", json={"answer": "print(3)"})
     assert refusal(response) == (503, "UNAVAILABLE")
+
+
+@pytest.mark.parametrize("how", ["says it has no walls", "says nothing"])
+def test_where_the_sandbox_fails_all_at_once_the_candidate_may_try_again(client, monkeypatch, how):
+    def supervise(spec, *, patience):
+        if how == "says nothing":
+            raise TimeoutExpired("supervisor", patience)
+        return {"fault": "/secret/path: no namespaces"}
+
+    monkeypatch.setattr(gateways.sandbox, "why_not", lambda language: "")
+    monkeypatch.setattr(gateways.sandbox, "_spec", lambda *_, **__: {})
+    monkeypatch.setattr(gateways.sandbox, "supervise", supervise)
+    invited = started(client, CODE)
+    response = client.post(f"{invited.url}answers/{invited.cases[0]}/run/", json={"answer": "print(3)"})
+    assert refusal(response) == (503, "UNAVAILABLE")
+    assert "secret" not in response.text
 
 
 def test_only_the_code_of_a_coding_case_is_run(client):
