@@ -12,7 +12,7 @@ import store
 from app.instance.settings import Settings
 from store.accounts import keys, organisations
 from tests import receiver as receivers
-from tests.hooks import deliveries_of, wait_until, wired
+from tests.hooks import deliveries_of, let_time_pass, wait_until, wired
 from tests.shared import free_port, process
 
 __all__ = ["wired"]
@@ -61,6 +61,7 @@ def test_two_web_and_two_workers_lose_half_of_themselves_and_nothing_else(wired:
         for fallen in (webs[0], workers[0]):
             fallen.kill()
             fallen.wait()
+        let_time_pass(hook["id"])  # the leases of the dead
         assert call(second, "GET", "/readyz")["status"] == "ok"
         invite(second, range(40, 80))
         wait_until(lambda: len({one.id for one in receiver.requests}) == 80)
