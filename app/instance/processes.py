@@ -3,6 +3,7 @@
 import logging
 import resource
 import signal
+import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,12 +31,14 @@ DELIVERIES = "deliveries"  # the one kind that is no job of the outbox
 KINDS = (DELIVERIES, *JOBS)
 STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
 FILES = 4_096  # open at once: connections under way and kept, with room beside them
+SWITCH_SECONDS = 0.001  # what computes, mails and grades, leaves the interpreter to the sender after so long
 BELL_MS = 500  # an idle worker that has waited for the bell in vain rests for so long at most
 
 
 def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | None = None) -> None:
     """Do these kinds of work until SIGTERM or SIGINT; `folder` is told the port of the figures."""
     _allow_files(FILES)
+    sys.setswitchinterval(SWITCH_SECONDS)
     threads = sum(JOBS[kind].threads for kind in kinds if kind in JOBS)
     wiring.configure(settings, pool_size=threads + STORE_CONNECTIONS)
     stopping = _stop_on_signals()

@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections import Counter
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.post import Post
 from tests.receiver import Answer, Received, Receiver
 
 API = "/api/v1/public"
+POOLS = 64
 KINDS = ("GET", "POST", "delivery", "mail")
 NUMBER = re.compile(rb"^To:.*?n-(\d+)@example\.com", re.MULTILINE | re.IGNORECASE)
 
@@ -76,14 +78,17 @@ class Neighbour:
     async def _requests(self, timed: Timed, samples: int, a_second: float) -> dict[int, float]:
         """Send everything when it is due; return the moments of the invitations that were made."""
         made: dict[int, float] = {}
-        limits = httpx.Limits(max_connections=2_000, max_keepalive_connections=200)
-        async with httpx.AsyncClient(
-            headers=self.headers, timeout=60, trust_env=False, limits=limits
-        ) as http:
+        async with AsyncExitStack() as stack:
+            # A pool looks at all of its connections for each request: many small ones, or the client is what is slow.
+            made_pools = [
+                httpx.AsyncClient(headers=self.headers, timeout=60, trust_env=False, verify=False)
+                for _ in range(POOLS)
+            ]
+            pools = itertools.cycle([await stack.enter_async_context(one) for one in made_pools])
 
             async def call(kind: str, due: float, path: str, body: Any = None) -> bool:
                 try:
-                    answer = await http.request(kind, next(self.bases) + API + path, json=body)
+                    answer = await next(pools).request(kind, next(self.bases) + API + path, json=body)
                     word = str(answer.status_code)
                 except httpx.HTTPError as fault:
                     word = type(fault).__name__
