@@ -80,25 +80,21 @@ _WAITING = Prepared(
     """)
 )
 
-# What a request does to an endpoint excludes KEY SHARE, and is not waited for: a change, a replay, a deletion. What
-# other workers write down of it does not, and is over in a moment.
+# Their counts change: they are taken in one order, like everybody does who takes several, and at once as what they are
+# changed as (a weaker lock first, and workers who write down results end in deadlocks).
 _ENDPOINTS = """
     WITH free AS MATERIALIZED (
         SELECT id, organisation_id, livemode, events, verified_at FROM webhook_endpoints
         WHERE organisation_id = ANY (CAST(:organisations AS uuid[])) AND verified_at IS NOT NULL
-        ORDER BY id FOR {lock} SKIP LOCKED
+        ORDER BY id FOR NO KEY UPDATE {how}
     )
     SELECT free.id, free.livemode, free.events, free.verified_at, endpoint.organisation_id
     FROM webhook_endpoints AS endpoint LEFT JOIN free ON free.id = endpoint.id
     WHERE endpoint.organisation_id = ANY (CAST(:organisations AS uuid[])) AND endpoint.verified_at IS NOT NULL
     ORDER BY endpoint.id
 """
-_WAITING_SHORTLY, _NOT_WAITING = (
-    Prepared(text(_ENDPOINTS.format(lock=lock))) for lock in ("KEY SHARE", "NO KEY UPDATE")
-)
-# In one order, like everybody who takes several endpoints: their counts change.
-_LOCK = Prepared(text("SELECT id FROM webhook_endpoints WHERE id = ANY (:ids) ORDER BY id FOR NO KEY UPDATE"))
-LOCK_MS = 100  # for what others write down
+_WAITING_SHORTLY, _NOT_WAITING = (Prepared(text(_ENDPOINTS.format(how=how))) for how in ("", "SKIP LOCKED"))
+LOCK_MS = 30  # for what workers write down, which is over in a moment; a request may take longer
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ def fan_out(
 
     An endpoint gets what happened since it was verified, in its mode, if it subscribes to it; one that is paused
     gets it too, and it waits. Where an endpoint is locked, its organisation's events wait, and nobody else's do;
-    `wait` for what is locked while somebody writes down results, but not for long: raises WaitRanOut.
+    `wait` for what is locked, but not for long: raises WaitRanOut.
     """
     found = _waiting(session, limit, only)
     if not found:
@@ -137,8 +133,6 @@ def fan_out(
         and catalogue.subscribes(endpoint.events, event.type)
     ]
     moment = now()
-    if pairs:
-        _LOCK.all(session, ids=list({endpoint_id for _, endpoint_id, _ in pairs}))
     made = _insert(session, pairs, events, moment) if pairs else []
     session.execute(
         update(Event).where(Event.id.in_([event.id for event in events])).values(fanned_out_at=moment)
