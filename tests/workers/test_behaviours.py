@@ -182,17 +182,18 @@ def test_a_probe_that_our_own_limits_prevent_is_tried_again_however_often(
     wait_until(lambda: probes_of(id) == [(0, False)])
     post, busy = gateway.post, Outcome(error="Too many names are being looked up.", ours=True)
     monkeypatch.setattr(gateway, "post", lambda *_, **__: busy)
-    tried = "SELECT attempts FROM outbox WHERE job = 'probe' AND finished_at IS NULL"
-    change("UPDATE outbox SET due_at = now(), attempts = 100 WHERE job = 'probe' AND finished_at IS NULL")
+    its = "job = 'probe' AND finished_at IS NULL AND arguments ->> 'endpoint_id' = :id"  # others left some too
+    change(f"UPDATE outbox SET due_at = now(), attempts = 100 WHERE {its}", id=str(id))
+    tried = text(f"SELECT attempts FROM outbox WHERE {its} AND last_error IS NOT NULL")
 
     def attempts() -> list[int]:
         with store.transaction() as session:
-            return list(session.scalars(text(tried + " AND last_error IS NOT NULL")))
+            return list(session.scalars(tried, {"id": str(id)}))
 
     wait_until(lambda: attempts() == [101])
     monkeypatch.setattr(gateway, "post", post)
     receiver.answer(200)
-    change("UPDATE outbox SET due_at = now() WHERE job = 'probe' AND finished_at IS NULL")
+    change(f"UPDATE outbox SET due_at = now() WHERE {its}", id=str(id))
     wait_until(lambda: statuses(id) == ["delivered"])
 
 
