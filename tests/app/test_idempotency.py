@@ -21,6 +21,7 @@ from store.applying import applications
 from store.database import engine
 from tests import receiver as receivers
 from tests.api import Tenant
+from tests.hooks import wait_until
 from tests.receiver import Answer, Received, Receiver
 from tests.shared import free_port, process
 
@@ -170,10 +171,16 @@ def test_an_answer_that_changes_nothing_is_kept_too(tenant: Tenant) -> None:
 
 
 def test_no_connection_is_held_while_the_network_is_asked(tenant: Tenant, receiver: Receiver) -> None:
-    path, seen = hook(tenant, receiver), []
-    receiver.answer(lambda _: seen.append(held()) or Answer())  # type: ignore[func-returns-value]
+    path, free = hook(tenant, receiver), threading.Event()
+
+    def answer(_: Received) -> Answer:
+        wait_until(lambda: held() == 0, seconds=8)  # but for the bell's, which is soon let go
+        free.set()
+        return Answer()
+
+    receiver.answer(answer)
     assert tenant.live.post(f"{path}/test/", headers=KEY).status_code == 200
-    assert seen == [0]
+    assert free.is_set()
 
 
 @pytest.mark.parametrize("status", [500, 200])

@@ -12,6 +12,7 @@ from store.assessing.assessments import Assessment
 from store.database import engine
 from store.database.ids import new_id
 from tests import seen
+from tests.hooks import wait_until
 from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, invite
 
 SECRET = "MARKER-of-a-secret"
@@ -330,21 +331,15 @@ def test_code_runs_on_the_visible_tests_without_a_transaction(client, monkeypatc
     seen = {}
 
     def run(language, code, inputs, *, seconds, together, memory_mb):
-        seen.update(
-            language=language, code=code, inputs=inputs, connections=engine.engine().pool.checkedout()
-        )
+        wait_until(lambda: engine.engine().pool.checkedout() == 0)  # but for the bell's, which is soon let go
+        seen.update(language=language, code=code, inputs=inputs)
         return [gateways.sandbox.Run("3\n", "", "ok"), gateways.sandbox.Run("", "boom", "error")]
 
     monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
     monkeypatch.setattr(gateways.sandbox, "run", run)
     invited = started(client, CODE)
     shown = client.post(f"{invited.url}answers/{invited.cases[0]}/run/", json={"answer": "print(3)"}).json()
-    assert seen == {
-        "language": "python",
-        "code": "print(3)",
-        "inputs": ["1 2\n", "-5 5 7\n"],
-        "connections": 0,
-    }
+    assert seen == {"language": "python", "code": "print(3)", "inputs": ["1 2\n", "-5 5 7\n"]}
     assert shown["available"]
     assert [one["passed"] for one in shown["results"]] == [True, False]
     assert shown["results"][1]["stderr"] == "boom"

@@ -182,7 +182,9 @@ def test_a_probe_that_our_own_limits_prevent_is_tried_again_however_often(
     wait_until(lambda: probes_of(id) == [(0, False)])
     post, busy = gateway.post, Outcome(error="Too many names are being looked up.", ours=True)
     monkeypatch.setattr(gateway, "post", lambda *_, **__: busy)
-    its = "job = 'probe' AND finished_at IS NULL AND arguments ->> 'endpoint_id' = :id"  # others left some too
+    its = (
+        "job = 'probe' AND finished_at IS NULL AND arguments ->> 'endpoint_id' = :id"  # others left some too
+    )
     change(f"UPDATE outbox SET due_at = now(), attempts = 100 WHERE {its}", id=str(id))
     tried = text(f"SELECT attempts FROM outbox WHERE {its} AND last_error IS NOT NULL")
 
