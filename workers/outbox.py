@@ -101,7 +101,8 @@ def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:
     done = apart.each(
         fanout.WAITING.kind,
         waiting,
-        lambda session, rows: fanout.fan_out(session, limit=EVENTS, only=rows),
+        # What is locked just now did not fail: it stays where it is.
+        lambda session, rows: fanout.fan_out(session, limit=EVENTS, wait=False, only=rows),
     )
     measures.FANNED_OUT.inc(done)
     ring()
