@@ -142,9 +142,8 @@ def probes_of(id: UUID) -> list[tuple[int, bool]]:
         return [(made, done) for made, done in found]
 
 
-def test_an_endpoint_that_was_switched_off_is_probed_until_it_is_back(
-    tenant: Tenant, receiver: Receiver
-) -> None:
+def switched_off(tenant: Tenant, receiver: Receiver) -> UUID:
+    """Register an endpoint that then fails for five days; its first probe is asked for."""
     id, _ = register(tenant.live, receiver.url, "job.created")
     receiver.answer(500)
     happen(owner(tenant), "job.created")
@@ -154,6 +153,13 @@ def test_an_endpoint_that_was_switched_off_is_probed_until_it_is_back(
     )
     let_time_pass(id)
     wait_until(lambda: probes_of(id) == [(0, False)])
+    return id
+
+
+def test_an_endpoint_that_was_switched_off_is_probed_until_it_is_back(
+    tenant: Tenant, receiver: Receiver
+) -> None:
+    id = switched_off(tenant, receiver)
     due = "UPDATE outbox SET due_at = now() WHERE job = 'probe' AND finished_at IS NULL"
     receiver.clear()
     change(due)
@@ -171,15 +177,7 @@ def test_an_endpoint_that_was_switched_off_is_probed_until_it_is_back(
 def test_a_probe_that_our_own_limits_prevent_is_tried_again_however_often(
     tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    id, _ = register(tenant.live, receiver.url, "job.created")
-    receiver.answer(500)
-    happen(owner(tenant), "job.created")
-    wait_until(lambda: [one.attempts for one in deliveries_of(id)] == [1])
-    change(
-        "UPDATE webhook_endpoints SET failing_since = failing_since - interval '5 days' WHERE id = :id", id=id
-    )
-    let_time_pass(id)
-    wait_until(lambda: probes_of(id) == [(0, False)])
+    id = switched_off(tenant, receiver)
     post, busy = gateway.post, Outcome(error="Too many names are being looked up.", ours=True)
     monkeypatch.setattr(gateway, "post", lambda *_, **__: busy)
     its = (
