@@ -46,7 +46,7 @@ class Assessment(Base, Named, Updated):
     title: Mapped[str]
     description: Mapped[str] = mapped_column(default="")
     status: Mapped[str] = mapped_column(default="draft")
-    team_id: Mapped[UUID | None]
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("squads.id"))
     time_limit_minutes: Mapped[int | None]
     passing_score: Mapped[int] = mapped_column(default=70)
     enforce_fullscreen: Mapped[bool] = mapped_column(default=False)

@@ -53,7 +53,7 @@ class Job(Base, Named, Updated):
 
     title: Mapped[str]
     status: Mapped[str] = mapped_column(default="draft")  # draft, open, closed
-    team_id: Mapped[UUID | None]
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("squads.id"))
     position_types: Mapped[list[str]] = mapped_column(default=list)
     workplace_type: Mapped[str] = mapped_column(default="unspecified")
     location_text: Mapped[str] = mapped_column(default="")
@@ -65,6 +65,7 @@ class Job(Base, Named, Updated):
     cv_required: Mapped[bool] = mapped_column(default=False)
     auto_invite_assessment: Mapped[bool] = mapped_column(default=False)  # deprecated, without effect
     assessment_id: Mapped[UUID | None] = mapped_column(ForeignKey("assessments.id"))
+    pipeline_id: Mapped[UUID | None] = mapped_column(ForeignKey("pipelines.id"))
     sample_task: Mapped[str | None]
     description_html: Mapped[str] = mapped_column(default="")
     rejection_visibility: Mapped[str] = mapped_column(default="delayed")

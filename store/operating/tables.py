@@ -3,7 +3,8 @@
 from sqlalchemy.orm import configure_mappers
 
 from store import events, outbox
-from store.accounts import idempotency, keys, members, organisations
+from store.accounts import idempotency, keys, members, organisations, squads
+from store.advancing import enrollments, pipelines
 from store.applying import applications, attachments, candidates, room, screening
 from store.assessing import assessments, cases, invitations, sessions
 from store.database import aside
@@ -19,6 +20,7 @@ __all__ = [
     "candidates",
     "cases",
     "complete",
+    "enrollments",
     "events",
     "fields",
     "idempotency",
@@ -30,10 +32,12 @@ __all__ = [
     "metadata",
     "organisations",
     "outbox",
+    "pipelines",
     "requirements",
     "room",
     "screening",
     "sessions",
+    "squads",
     "webhooks",
 ]
 
