@@ -23,8 +23,7 @@ from app.instance import children, embedded, places, wiring
 from app.instance.settings import Settings
 from store.accounts import keys, organisations
 from store.operating import migrate
-from tests import post as posts
-from tests import receiver as receivers
+from tests.faults import arrivals
 from tests.faults.neighbour import KINDS, Neighbour, Timed
 from tests.faults.processes import Fleet
 from tests.faults.troubles import TROUBLES, World
@@ -94,7 +93,7 @@ def prepared(stack: ExitStack) -> tuple[World, Neighbour]:
         embedded.own(where, ("postgres", "redis"), kind="command", wait_for_users=False)
     )
     facts = embedded.published(where)
-    post, hook = stack.enter_context(posts.running()), stack.enter_context(receivers.running())
+    arriving = stack.enter_context(arrivals.running())
     settings = Settings(
         database_url=facts["postgres"], redis_url=facts["redis"], base_url="http://localhost",
         mail_dir=folder, files_dir=folder, secret_key="faults", webhook_allow_private=True, log_level="WARNING",
@@ -108,10 +107,10 @@ def prepared(stack: ExitStack) -> tuple[World, Neighbour]:
         crowd, neighbour = (
             keys.create(session, organisation=one, name="faults", livemode=True)[1] for one in made
         )
-    mail = {"SMTP_URL": post.url.replace("ann:secret@", ""), "SMTP_PLAIN": "1"}
+    mail = {"SMTP_URL": arriving.smtp, "SMTP_PLAIN": "1"}
     fleet = stack.enter_context(Fleet(settings, folder / "data" / "logs", mail))
     await_web(fleet)
-    return World(fleet, servers, post, crowd), Neighbour(fleet, neighbour, hook, post)
+    return World(fleet, servers, arriving, crowd), Neighbour(fleet, neighbour, arriving)
 
 
 def await_web(fleet: Fleet) -> None:

@@ -6,8 +6,6 @@ moment: a service that stands still for a second is seen by everybody who came i
 
 import asyncio
 import itertools
-import json
-import re
 import threading
 import time
 from collections import Counter
@@ -17,14 +15,12 @@ from typing import Any
 
 import httpx
 
+from tests.faults.arrivals import Arrivals
 from tests.faults.processes import Fleet
-from tests.post import Post
-from tests.receiver import Answer, Received, Receiver
 
 API = "/api/v1/public"
 POOLS = 64
 KINDS = ("GET", "POST", "delivery", "mail")
-NUMBER = re.compile(rb"^To:.*?n-(\d+)@example\.com", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass
@@ -43,7 +39,7 @@ class Timed:
 class Neighbour:
     """Reads an assessment and invites to it by turns; hears of each invitation by webhook and sees its mail arrive."""
 
-    def __init__(self, fleet: Fleet, key: str, hook: Receiver, post: Post) -> None:
+    def __init__(self, fleet: Fleet, key: str, arrivals: Arrivals) -> None:
         self.bases, self.key = itertools.cycle(fleet.bases), key
         self.numbers = itertools.count(1)
         self.arrived: dict[str, dict[int, float]] = {"delivery": {}, "mail": {}}
@@ -54,10 +50,9 @@ class Neighbour:
         made = self.http.post("/assessments/create/", json={"title": "Neighbour"})
         self.slug = made.raise_for_status().json()["slug"]
         self.http.patch(f"/assessments/{self.slug}/update/", json={"status": "active"}).raise_for_status()
-        endpoint = self.http.post("/webhooks/create/", json={"url": hook.url, "events": ["*"]}).json()
+        endpoint = self.http.post("/webhooks/create/", json={"url": arrivals.hook, "events": ["*"]}).json()
         self.http.post(f"/webhooks/{endpoint['id']}/test/").raise_for_status()
-        hook.answer(self._heard)
-        post.taken = self._mailed
+        arrivals.heard = self._arrived
 
     @property
     def headers(self) -> dict[str, str]:
@@ -112,18 +107,7 @@ class Neighbour:
             await asyncio.gather(*map(one, turns), *(invite(turn + 0.5 / a_second) for turn in turns))
         return made
 
-    def _heard(self, request: Received) -> Answer:
-        event = json.loads(request.body)
-        if event["type"] == "invitation.created":
-            self._arrived("delivery", event["data"]["email"])
-        return Answer()
-
-    def _mailed(self, mail: bytes) -> None:
-        if found := NUMBER.search(mail):
-            self._arrived("mail", f"n-{int(found[1])}@")
-
-    def _arrived(self, kind: str, address: str) -> None:
-        number = int(address.partition("@")[0].removeprefix("n-"))
+    def _arrived(self, kind: str, number: int, moment: float) -> None:
         with self.changed:
-            self.arrived[kind].setdefault(number, time.monotonic())
+            self.arrived[kind].setdefault(number, moment)
             self.changed.notify_all()

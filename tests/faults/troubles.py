@@ -21,8 +21,8 @@ from sqlalchemy import text
 import store
 from app.instance.embedded import Servers
 from tests import receiver as receivers
+from tests.faults.arrivals import Arrivals
 from tests.faults.processes import Fleet
-from tests.post import Post
 from tests.receiver import Answer
 
 API = "/api/v1/public"
@@ -37,7 +37,7 @@ class World:
 
     fleet: Fleet
     servers: Servers
-    post: Post
+    arrivals: Arrivals
     key: str
     back: float = 0.0  # when what stood still went on
     said: list[str] = field(
@@ -166,9 +166,9 @@ def silent_mail_server(world: World) -> Iterator[None]:
 
     def speak() -> None:
         world.back = time.monotonic()
-        world.post.speaking.set()
+        world.arrivals.speak()
 
-    world.post.speaking.clear()
+    world.arrivals.silence()
     timer = threading.Timer(MAIL_SECONDS, speak)
     timer.start()
     try:
@@ -242,7 +242,7 @@ REFUSAL = """
     END $$;
 """
 DUE = """
-    UPDATE invitations SET expires_at = now() WHERE organisation_id = '{owner}' AND status = 'pending';
+    UPDATE invitations SET expires_at = now() WHERE assessment_id = '{assessment}' AND status = 'pending';
     UPDATE sessions SET deadline_at = now() WHERE organisation_id = '{owner}' AND completed_at IS NULL;
     UPDATE jobs SET scheduled_publish_at = now() WHERE organisation_id = '{owner}' AND status = 'draft';
     UPDATE jobs SET expires_at = now() WHERE organisation_id = '{owner}' AND status = 'open';
@@ -258,6 +258,7 @@ def stubborn_rows(world: World) -> Iterator[None]:
     with world.http as http:
         owner = http.get(f"{API}/org/").json()["id"]
         slug = assessment(http)
+        made = http.get(f"{API}/assessments/{slug}/").json()
         for token in invite(http, slug, 20)[:10]:
             http.post(f"/api/v1/candidate/invites/{token}/start/").raise_for_status()
         for number in range(20):
@@ -269,7 +270,7 @@ def stubborn_rows(world: World) -> Iterator[None]:
             for one in STUBBORN
         )
         with store.transaction() as session:
-            session.execute(text((DUE + REFUSAL).format(owner=owner) + triggers))
+            session.execute(text((DUE + REFUSAL).format(owner=owner, assessment=made["id"]) + triggers))
         try:
             for number in range(20):
                 body = {"email": f"stubborn-{number}@example.com", "send_email": True}
