@@ -102,7 +102,7 @@ def remind_invitation(session: Session, caller: Caller, token: str) -> Body:
     rules.check_remind(
         invitation.status, expires_at=invitation.expires_at, reminded_at=invitation.reminded_at, now=now()
     )
-    invitation.reminded_at = now()
+    invitation.reminded_at, invitation.mail_error = now(), None
     _mail(session, caller, [invitation], "reminder")
     return {"message": "The reminder is on its way.", "reminded_at": iso(invitation.reminded_at)}
 

@@ -35,6 +35,7 @@ class Invitation(Schema):
     started_at = Moment()
     completed_at = Moment()
     reminded_at = Moment()
+    mail_error = fields.String(allow_none=True)
 
 
 class Created(Schema):
@@ -97,6 +98,7 @@ def mail(invitation: Any, organisation_name: str, template: str) -> dict[str, An
     allowed = time_allowed(assessment.time_limit_minutes, invitation.extra_time_percent)
     return {
         "template": template,
+        "invitation_id": str(invitation.id),
         "to": invitation.email,
         "to_name": invitation.name,
         "livemode": invitation.livemode,

@@ -92,6 +92,7 @@ def _failed(item: Taken, fault: BaseException, job: Job) -> None:
             outbox.put_off(session, item, delay=wait(item.attempts), error=error)
             return
         outbox.finish(session, item, error=error)
+        job.given_up(session, item.arguments, fault)
         if not refused:
             owner = Row(item.id, item.organisation_id, item.livemode)
             aside.keep(session, item.job, [owner], fault, again=False)

@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy.orm import Session
+
 from gateways.mail import RefusedError
 from workers import grading, mail, probes, replays, screening
 
@@ -21,10 +23,18 @@ class Job:
     final: tuple[
         type[Exception], ...
     ] = ()  # an answer that another attempt would get again: given up at once
+    # what else is noted, in the same transaction, when it is given up
+    given_up: Callable[[Session, dict[str, Any], BaseException], None] = lambda *_: None
 
 
 JOBS: dict[str, Job] = {
-    "mail": Job(mail.send, threads=4, longest=timedelta(minutes=2), final=(RefusedError,)),
+    "mail": Job(
+        mail.send,
+        threads=4,
+        longest=timedelta(minutes=2),
+        final=(RefusedError,),
+        given_up=mail.given_up,
+    ),
     "grade": Job(grading.grade, threads=4, longest=timedelta(minutes=15)),
     # It fails by what is ours alone, for weeks before anybody has to look.
     "probe": Job(probes.probe, threads=2, longest=timedelta(minutes=1), attempts=1_000),

@@ -1,5 +1,6 @@
 """Mails: from outbox work to a message. The subject is the template's own `subject`."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -7,16 +8,29 @@ from typing import Any
 from uuid import UUID
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from sqlalchemy.orm import Session
 
 from gateways import mail
-from gateways.mail import Mail
+from gateways.mail import Mail, RefusedError
+from store.assessing import invitations
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "mail"
+LONGEST_WORDS = 500  # of a mail server that are kept
+# Where it is shown that a mail did not reach its address, by what names the row in the mail's arguments.
+NOTED: dict[str, Callable[[Session, UUID, str], None]] = {"invitation_id": invitations.note_refusal}
 
 
 def send(id: UUID, arguments: dict[str, Any]) -> None:
     """Send one mail: `{template, to, to_name, livemode}` and whatever else the template speaks of."""
     mail.send(compose(id, arguments))
+
+
+def given_up(session: Session, arguments: dict[str, Any], fault: BaseException) -> None:
+    """Note on what a mail was about that it did not reach its address: in the mail server's words, if it refused."""
+    words = str(fault)[:LONGEST_WORDS] if isinstance(fault, RefusedError) else "The mail could not be sent."
+    for name, note in NOTED.items():
+        if name in arguments:
+            note(session, UUID(arguments[name]), words)
 
 
 def compose(id: UUID, arguments: dict[str, Any]) -> Mail:

@@ -73,6 +73,7 @@ class Invitation(Base, Owned, Updated):
     completed_at: Mapped[datetime | None]
     reminded_at: Mapped[datetime | None]
     enrollment_id: Mapped[UUID | None]
+    mail_error: Mapped[str | None]  # why the last mail did not reach the address
 
     assessment: Mapped[Assessment] = relationship(lazy="raise")
 
@@ -156,6 +157,11 @@ def keep(session: Session, id: UUID) -> bool:
     """Keep an invitation from being cancelled before this transaction ends; say whether it is still there."""
     found = select(Invitation.id).where(Invitation.id == id).with_for_update(read=True, key_share=True)
     return session.scalar(found) is not None
+
+
+def note_refusal(session: Session, id: UUID, words: str) -> None:
+    """Note why a mail about an invitation did not reach its address; nothing where it was cancelled meanwhile."""
+    session.execute(update(Invitation).where(Invitation.id == id).values(mail_error=words))
 
 
 def remove(session: Session, invitation: Invitation) -> None:

@@ -1,5 +1,4 @@
 import asyncio
-import datetime as dt
 import errno
 import os
 import resource
@@ -9,12 +8,10 @@ import threading
 import time
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from gateways import addresses, webhooks
 from tests import receiver as receivers
+from tests.certificates import certificate, serving
 from tests.receiver import Answer
 
 BODY = b'{"a":1}'
@@ -384,39 +381,17 @@ def test_a_process_that_stood_still_does_not_take_it_for_the_endpoints_silence(r
 
 @pytest.fixture
 def authority(tmp_path):
-    """A certificate for hooks.example, signed by itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hooks.example")])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(1))
-        .not_valid_after(now + dt.timedelta(1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("hooks.example")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path / "certificate.pem"
-    pem = serialization.Encoding.PEM
-    path.write_bytes(
-        certificate.public_bytes(pem)
-        + key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return path
+    return certificate(tmp_path, "hooks.example")
 
 
 def test_tls_is_checked_against_the_name_not_the_address(resolving, authority, monkeypatch):
     resolving(**{"hooks.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]})
     names = []
-    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    serving.load_cert_chain(authority)
-    serving.sni_callback = lambda sock, name, context: names.append(name)
+    context = serving(authority)
+    context.sni_callback = lambda sock, name, context: names.append(name)
     trusting = ssl.create_default_context(cafile=str(authority))
     monkeypatch.setattr(webhooks, "_tls", lambda: trusting)
-    with receivers.running(serving) as receiver:
+    with receivers.running(context) as receiver:
         port = receiver.url.split(":")[2].split("/")[0]
         assert webhooks.post(f"https://hooks.example:{port}/", BODY, {}).status_code == 200
         assert names == ["hooks.example"]
@@ -428,8 +403,6 @@ def test_tls_is_checked_against_the_name_not_the_address(resolving, authority, m
 
 def test_a_certificate_nobody_vouches_for_is_refused(resolving, authority):
     resolving(**{"hooks.example": ["127.0.0.1"]})
-    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    serving.load_cert_chain(authority)
-    with receivers.running(serving) as receiver:
+    with receivers.running(serving(authority)) as receiver:
         port = receiver.url.split(":")[2].split("/")[0]
         assert webhooks.post(f"https://hooks.example:{port}/", BODY, {}).status_code is None

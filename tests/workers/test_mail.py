@@ -3,15 +3,19 @@ from email.policy import default
 
 import jinja2
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 import store
+from app.instance import wiring
+from gateways import mail as mail_gateway
 from gateways.mail import RefusedError
 from store import outbox
 from store.database.ids import new_id
 from store.outbox import OutboxItem
+from tests import post as posts
 from tests.hooks import nothing_else_is_due, wired
 from workers import actors, mail
+from workers.jobs import JOBS
 from workers.turns import Turns
 
 __all__ = ["nothing_else_is_due", "wired"]
@@ -142,3 +146,59 @@ def test_a_mail_that_the_server_refuses_for_good_ends_at_once_with_its_words(ask
     ended = item(id)
     assert ended.finished_at
     assert (ended.attempts, ended.last_error) == (1, "RefusedError: 550 Nobody of that name")
+
+
+@pytest.fixture
+def post(wired):
+    """A mail server that live mail goes through."""
+    with posts.running() as server:
+        mail_gateway.configure(
+            smtp_url=server.url.replace("ann:secret@", ""),
+            smtp_plain=True,
+            mail_from="no-reply@example.com",
+            mail_dir=wired.mail_dir,
+        )
+        yield server
+    wiring.configure(wired)
+
+
+def test_an_address_that_is_refused_shows_on_its_invitation_until_a_reminder_tries_again(
+    tenant, post, nothing_else_is_due
+):
+    api = tenant.live
+    token = api.invitation(api.assessment()["slug"], send_email=True)["invite_token"]
+    post.answers["RCPT"] = "550 5.1.1 No such user here"
+    work()
+    shown = api.get(f"/invites/{token}/").json()
+    assert shown["mail_error"] == "550 5.1.1 No such user here"
+    assert shown["updated_at"] > shown["created_at"]
+    post.answers.clear()
+    api.post(f"/invites/{token}/remind/")
+    assert api.get(f"/invites/{token}/").json()["mail_error"] is None
+    work()
+    assert len(post.mails) == 1
+
+
+def test_a_mail_that_never_got_through_shows_on_its_invitation_without_the_words_of_ours(
+    tenant, post, nothing_else_is_due
+):
+    api = tenant.live
+    token = api.invitation(api.assessment()["slug"], send_email=True)["invite_token"]
+    post.answers["MAIL"] = "451 secret.internal has no disk"
+    with store.transaction() as session:
+        session.execute(
+            update(OutboxItem).where(OutboxItem.finished_at.is_(None)).values(attempts=JOBS["mail"].attempts)
+        )
+    work()
+    assert api.get(f"/invites/{token}/").json()["mail_error"] == "The mail could not be sent."
+
+
+def test_an_invitation_that_was_cancelled_meanwhile_has_nothing_to_show(tenant, post, nothing_else_is_due):
+    api = tenant.live
+    token = api.invitation(api.assessment()["slug"], send_email=True)["invite_token"]
+    assert api.delete(f"/invites/{token}/").status_code == 204
+    post.answers["RCPT"] = "550 5.1.1 No such user here"
+    work()
+    with store.transaction() as session:
+        last = session.scalars(select(OutboxItem).order_by(OutboxItem.id.desc())).first()
+    assert last.finished_at

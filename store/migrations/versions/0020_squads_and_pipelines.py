@@ -87,11 +87,19 @@ def _pipelines() -> None:
         ),
         if_not_exists=True,
     )
-    active = {"postgresql_where": sa.text("archived_at IS NULL"), "if_not_exists": True}
     owner = ["organisation_id", "livemode"]
-    op.create_index("ix_pipelines_owner", "pipelines", [*owner, "id", "updated_at"], **active)
-    op.create_index("ix_pipelines_team", "pipelines", [*owner, "team_id", "id", "updated_at"], **active)
-    op.create_index("ix_pipelines_owner_updated_at", "pipelines", [*owner, "updated_at"], **active)
+    for name, columns in {
+        "owner": [*owner, "id", "updated_at"],
+        "team": [*owner, "team_id", "id", "updated_at"],
+        "owner_updated_at": [*owner, "updated_at"],
+    }.items():
+        op.create_index(
+            f"ix_pipelines_{name}",
+            "pipelines",
+            columns,
+            postgresql_where=sa.text("archived_at IS NULL"),
+            if_not_exists=True,
+        )
     op.create_table(
         "pipeline_stages",
         sa.Column("pipeline_id", sa.Uuid(), nullable=False),
