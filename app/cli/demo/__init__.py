@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from app.cli import options
-from app.cli.demo import assess
+from app.cli.demo import assess, hire
 from app.cli.demo.playing import Received, receiver
 from app.cli.demo.target import Target, found
 
-JOURNEYS: dict[str, Callable[[Target, str, Received], None]] = {"assess": assess.play}
+JOURNEYS: dict[str, Callable[[Target, str, Received], None]] = {"assess": assess.play, "hire": hire.play}
 
 
 @click.command("demo")

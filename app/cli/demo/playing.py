@@ -55,8 +55,8 @@ class Received:
         self.events.put(json.loads(body) | {"genuine": genuine})
 
 
-def expect(received: Received, type: str) -> None:
-    """Wait for an event; deliveries may overtake each other, so others are put back."""
+def expect(received: Received, type: str) -> dict[str, Any]:
+    """Wait for an event and return its data; deliveries may overtake each other, so others are put back."""
     others = []
     try:
         while True:
@@ -66,7 +66,7 @@ def expect(received: Received, type: str) -> None:
             if event["type"] == type:
                 number = f", number {event['sequence']}" if event.get("sequence") else ""
                 say("event", f"{type} arrived{number}; signature verified")
-                return
+                return dict(event["data"])
             others.append(event)
     except queue.Empty:
         raise Trouble(
