@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 from rules import assessments as rules
 from rules import plans
 from rules.caller import Caller
-from rules.errors import CaseNotFound, Invalid
+from rules.errors import CaseNotFound
 from rules.pages import Page
 from schemas import assessments as schemas
 from schemas import results as result_schemas
 from store import events
-from store.accounts import organisations
+from store.accounts import organisations, squads
 from store.assessing import assessments, cases, results
 from store.assessing.assessments import Assessment, AssessmentCase
 from store.assessing.cases import Case
@@ -36,9 +36,8 @@ def get_assessment(reading: Reading, caller: Caller, slug: str) -> Body:
 
 def create_assessment(session: Session, caller: Caller, body: Body) -> Body:
     """Make a draft, with its cases if any are named."""
-    _check_team(body)
     rules.check_plan(caller.plan, body)
-    settings, wanted = _apart(body)
+    settings, wanted = _apart(session, caller, body)
     places = _find(session, caller, wanted or [])
     _check_room(session, caller)
     rules.check_cases(caller.plan, len(places))
@@ -49,11 +48,10 @@ def create_assessment(session: Session, caller: Caller, body: Body) -> Body:
 
 def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -> Body:
     """Change settings and status; `cases` is the full set."""
-    _check_team(body)
     rules.check_plan(caller.plan, body)
+    settings, wanted = _apart(session, caller, body)
     organisations.lock(session, caller)
     assessment = assessments.get(session, caller, slug, for_update=True)
-    settings, wanted = _apart(body)
     move = rules.move(assessment.status, settings.pop("status", assessment.status))
     if move:
         if assessment.status == "archived":
@@ -71,7 +69,7 @@ def duplicate_assessment(session: Session, caller: Caller, slug: str, body: Body
     original = assessments.get(session, caller, slug)
     rules.check_cases(caller.plan, original.case_count)
     settings = {name: getattr(original, name) for name in assessments.SETTINGS}
-    rules.check_plan(caller.plan, settings)
+    rules.check_plan(caller.plan, settings | {"team_id": original.team_id})
     _check_room(session, caller)
     settings["title"] = body.get("title") or f"{original.title[:190]} (copy)"
     copy = assessments.create(session, caller, settings)
@@ -128,11 +126,6 @@ def list_results(reading: Reading, caller: Caller, slug: str, **query: Any) -> P
     return results.LIST.page(reading, caller, **query).map(result_schemas.item)
 
 
-def _check_team(body: Body) -> None:
-    if body.get("team_id") is not None:
-        raise Invalid.at("/team_id", "There is no such squad.")
-
-
 def _check_room(session: Session, caller: Caller) -> None:
     organisations.lock(session, caller)
     if caller.livemode:
@@ -165,6 +158,9 @@ def _replace(
     return assessments.attached(session, assessment)
 
 
-def _apart(body: Body) -> tuple[Body, list[Body] | None]:
-    """Part the settings from the cases, which are None where none are named."""
-    return {name: value for name, value in body.items() if name != "cases"}, body.get("cases")
+def _apart(session: Session, caller: Caller, body: Body) -> tuple[Body, list[Body] | None]:
+    """Part the settings, with the squad itself, from the cases, which are None where none are named."""
+    settings = {name: value for name, value in body.items() if name not in ("cases", "team_id")}
+    if "team_id" in body:
+        settings["team"] = squads.named(session, caller, body["team_id"])
+    return settings, body.get("cases")

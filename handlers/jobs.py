@@ -1,5 +1,6 @@
 """Jobs: made, changed, opened and closed."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,8 @@ from rules.pages import Page
 from schemas import html
 from schemas import jobs as schemas
 from store import events
-from store.accounts import organisations
+from store.accounts import organisations, squads
+from store.advancing import pipelines
 from store.assessing import assessments
 from store.database.engine import Reading
 from store.database.named import NIL
@@ -37,7 +39,6 @@ def get_job(session: Session, caller: Caller, key: str) -> Body:
 
 def create_job(session: Session, caller: Caller, body: Body) -> Body:
     """Make a draft."""
-    rules.check_links(body)
     rules.check_plan(caller.plan, body)
     settings = _settings(session, caller, body)
     organisations.lock(session, caller)
@@ -48,13 +49,12 @@ def create_job(session: Session, caller: Caller, body: Body) -> Body:
 
 def update_job(session: Session, caller: Caller, key: str, body: Body) -> Body:
     """Change settings."""
-    rules.check_links(body)
     rules.check_plan(caller.plan, body)
     job = jobs.get(session, caller, key, for_update=True)
     job.change(_settings(session, caller, body))
     job.publish_error = None  # what stood in the way may be out of it
     session.flush()
-    session.expire(job, ["assessment"])
+    session.expire(job, jobs.LINKS)
     return _shown(session, jobs.get(session, caller, str(job.id)))
 
 
@@ -77,28 +77,37 @@ def _shown(session: Session, job: Job) -> Body:
     return schemas.detail(job, fields.all_of(session, job))
 
 
+# What a job is linked to, by either of two names; the first is the column's.
+_LINKS = (
+    ("squad", ("team_id", "squad_id"), squads.find_id),
+    ("assessment", ("assessment_id", "assessment_slug"), assessments.find_id),
+    ("pipeline", ("pipeline_id", "pipeline_slug"), pipelines.find_id),
+)
+_LINK_NAMES = {name for _, names, _ in _LINKS for name in names}
+
+
 def _settings(session: Session, caller: Caller, body: Body) -> Body:
-    """Return what a body says as the columns have it; the assessment may be named in two ways."""
-    other_names = ("squad_id", "team_id", "pipeline_id", "pipeline_slug", "assessment_slug")
-    settings = {name: value for name, value in body.items() if name not in other_names}
+    """Return what a body says as the columns have it."""
+    settings = {name: value for name, value in body.items() if name not in _LINK_NAMES}
     if "description_html" in body:
         settings["description_html"] = html.clean(body["description_html"])
     if "country_code" in body:
         settings["country_code"] = body["country_code"].upper()
-    linked = {
-        name: None if body[name] is None else _assessment_id(session, caller, name, str(body[name]))
-        for name in ("assessment_id", "assessment_slug")
-        if name in body
-    }
-    if len(set(linked.values())) > 1:
-        raise Invalid.at("/assessment_slug", "Names another assessment than `assessment_id` does.")
-    if linked:
-        settings["assessment_id"] = next(iter(linked.values()))
+    for what, names, find in _LINKS:
+        found = {name: _linked(session, caller, body, name, what, find) for name in names if name in body}
+        if len(set(found.values())) > 1:
+            raise Invalid.at(f"/{names[1]}", f"Names another {what} than `{names[0]}` does.")
+        if found:
+            settings[names[0]] = next(iter(found.values()))
     return settings
 
 
-def _assessment_id(session: Session, caller: Caller, name: str, key: str) -> UUID:
-    found = assessments.find_id(session, caller, key)
+def _linked(
+    session: Session, caller: Caller, body: Body, name: str, what: str, find: Callable[..., UUID]
+) -> UUID | None:
+    if body[name] is None:
+        return None
+    found = find(session, caller, str(body[name]))
     if found == NIL:
-        raise Invalid.at(f"/{name}", "There is no such assessment.")
+        raise Invalid.at(f"/{name}", f"There is no such {what}.")
     return found

@@ -21,6 +21,7 @@ GATED = {
     "screen_recording_enabled": "screen_recording",
     "webcam_recording_enabled": "webcam_recording",
     "pool_mode": "pool_mode",
+    "team_id": "squads",
 }
 
 # Paths of the contract that a slug must not hide.
@@ -34,9 +35,7 @@ def move(status: str, wanted: str) -> Move | None:
 
 def check_plan(plan: Plan, settings: Mapping[str, Any]) -> None:
     """Refuse settings that the plan does not include."""
-    for name, feature in GATED.items():
-        if settings.get(name):
-            plans.require(plan.name, feature)
+    plans.require_for(plan.name, settings, GATED)
 
 
 def check_room(plan: Plan, used: int) -> None:

@@ -179,6 +179,15 @@ class CasesLocked(Refusal):
     status, message = 409, "A candidate has started this assessment, so its cases can no longer change."
 
 
+class StagesLocked(Refusal):
+    """Somebody is, or was, enrolled; the stages that are there stand."""
+
+    status, message = (
+        409,
+        "Candidates are enrolled in this pipeline, so its stages stand; new ones may follow them.",
+    )
+
+
 class DuplicateKey(Refusal):
     """The same thing exists already."""
 

@@ -15,7 +15,7 @@ MOVES = {
 }
 
 # Settings that need more than the starter plan.
-GATED = {"cv_analysis_enabled": "cv_analysis"}
+GATED = {"cv_analysis_enabled": "cv_analysis", "team_id": "squads", "squad_id": "squads"}
 
 # Paths of the contract that a slug must not hide.
 RESERVED_SLUGS = {"create"}
@@ -26,6 +26,7 @@ def publish(
     *,
     expires_at: datetime | None,
     assessment_status: str | None,
+    pipeline_archived: bool,
     limit: int | None,
     open_jobs: int,
     now: datetime,
@@ -36,6 +37,8 @@ def publish(
         raise Invalid.at("/expires_at", "The job has already expired; choose a later moment or none.")
     if assessment_status == "archived":
         raise Invalid.at("/assessment_id", "The linked assessment is archived.")
+    if pipeline_archived:
+        raise Invalid.at("/pipeline_id", "The linked pipeline is archived.")
     if limit is not None and open_jobs >= limit:
         raise JobLimitReached(limit=limit, used=open_jobs)
     return move
@@ -48,16 +51,4 @@ def close(status: str) -> Move:
 
 def check_plan(plan: Plan, settings: Mapping[str, Any]) -> None:
     """Refuse settings that the plan does not include."""
-    for name, feature in GATED.items():
-        if settings.get(name):
-            plans.require(plan.name, feature)
-
-
-def check_links(body: Mapping[str, Any]) -> None:
-    """Refuse links to what does not exist: squads and pipelines."""
-    for name in ("team_id", "squad_id"):
-        if body.get(name) is not None:
-            raise Invalid.at(f"/{name}", "There is no such squad.")
-    for name in ("pipeline_id", "pipeline_slug"):
-        if body.get(name) is not None:
-            raise Invalid.at(f"/{name}", "There is no such pipeline.")
+    plans.require_for(plan.name, settings, GATED)

@@ -1,7 +1,9 @@
 """What each plan includes, in one table."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from rules.errors import PlanRequired
 
@@ -77,3 +79,10 @@ def require(plan: str, feature: str) -> None:
     """Refuse what the plan does not include."""
     if not includes(plan, feature):
         raise PlanRequired(required_plan=GATES[feature], feature=feature)
+
+
+def require_for(plan: str, settings: Mapping[str, Any], gated: Mapping[str, str]) -> None:
+    """Refuse settings that are switched on and need a feature that the plan does not include."""
+    for name, feature in gated.items():
+        if settings.get(name):
+            require(plan, feature)

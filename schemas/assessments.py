@@ -4,6 +4,7 @@ from marshmallow import Schema, fields
 
 from schemas.fields import Show, Stamped
 from schemas.showing import show
+from schemas.squads import team
 
 
 class Item(Stamped):
@@ -19,13 +20,13 @@ class Item(Stamped):
     invitation_count = fields.Integer()
     enforce_fullscreen = fields.Boolean()
     copy_paste_disabled = fields.Boolean()
+    team = fields.Function(team)
 
 
 class Detail(Item):
     """An assessment with all its settings."""
 
     livemode = fields.Boolean()
-    team = fields.Constant(None)
     session_recording_enabled = fields.Boolean()
     screen_recording_enabled = fields.Boolean()
     webcam_recording_enabled = fields.Boolean()

@@ -7,6 +7,7 @@ from marshmallow import Schema, fields
 
 from schemas.fields import DecimalText, Moment, Resource, Show, Stamped
 from schemas.showing import show
+from schemas.squads import team
 
 
 class Item(Stamped):
@@ -16,7 +17,7 @@ class Item(Stamped):
     title = fields.String()
     status = fields.String()
     livemode = fields.Boolean()
-    team = fields.Constant(None)
+    team = fields.Function(team)
     position_types = fields.List(fields.String())
     workplace_type = fields.String()
     location_text = fields.String()
@@ -28,8 +29,8 @@ class Item(Stamped):
     auto_invite_assessment = fields.Boolean()
     assessment_id = fields.UUID(allow_none=True)
     assessment_slug = fields.Function(lambda job: job.assessment.slug if job.assessment else None)
-    pipeline_id = fields.Constant(None)
-    pipeline_slug = fields.Constant(None)
+    pipeline_id = fields.UUID(allow_none=True)
+    pipeline_slug = fields.Function(lambda job: job.pipeline.slug if job.pipeline else None)
     application_count = fields.Integer()
     rejection_visibility = fields.String()
     published_at = Moment()

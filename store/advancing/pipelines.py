@@ -1,16 +1,24 @@
 """Pipelines and their stages."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, Numeric, UniqueConstraint, text
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import ForeignKey, Index, Numeric, UniqueConstraint, delete, text
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship, selectinload
 
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import NotFound
+from rules.pipelines import RESERVED_SLUGS
+from store.accounts import squads
 from store.accounts.squads import Squad
 from store.assessing.assessments import Assessment
-from store.database.base import Base, Identified, Updated
-from store.database.named import Named
+from store.database import listing
+from store.database.base import ANYONE, Base, Identified, Updated, free_slug, visible
+from store.database.named import Named, Reader, by_key
 
 ACTIVE = text("archived_at IS NULL")
 
@@ -68,3 +76,54 @@ class Stage(Base, Identified):
     pass_score_override: Mapped[Decimal | None] = mapped_column(Numeric(5, 2))
 
     assessment: Mapped[Assessment | None] = relationship(lazy="raise")
+
+
+def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Pipeline:
+    """Load one by slug or id with its squad and stages, or raise NotFound."""
+    found = by_key(caller, Pipeline, key).options(
+        joinedload(Pipeline.team), selectinload(Pipeline.stages).joinedload(Stage.assessment)
+    )
+    row = session.scalars(found.with_for_update(of=Pipeline) if for_update else found).first()
+    if row is None:
+        raise NotFound("There is no such pipeline.")
+    return row
+
+
+find_id = Reader(Pipeline, Pipeline.id).id
+LIST = listing.Listing(
+    visible(ANYONE, Pipeline).where(Pipeline.archived_at.is_(None)),
+    {"-id": (Pipeline.id,)},
+    {
+        "team_id": squads.owning(Pipeline.team_id),
+        "team_slug": squads.called(Pipeline.team_id),
+        "updated_after": listing.updated_after(Pipeline),
+    },
+    {"team": squads.BESIDE},
+)
+
+
+def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Pipeline:
+    """Make a pipeline without stages; its slug comes from its title. The organisation row must be locked."""
+    pipeline = Pipeline(
+        organisation_id=caller.organisation_id,
+        livemode=caller.livemode,
+        slug=free_slug(
+            session, caller, Pipeline, settings["title"], otherwise="pipeline", reserved=RESERVED_SLUGS
+        ),
+        **settings,
+    )
+    session.add(pipeline)
+    session.flush()
+    return pipeline
+
+
+def restage(session: Session, pipeline: Pipeline, stand: int, stages: Sequence[Mapping[str, Any]]) -> None:
+    """Let so many stages stand and put these after them, instead of those that followed. The row must be locked."""
+    if stand == pipeline.stage_count and not stages:
+        return
+    session.execute(delete(Stage).where(Stage.pipeline_id == pipeline.id, Stage.position >= stand))
+    session.add_all(
+        Stage(pipeline_id=pipeline.id, position=position, **one) for position, one in enumerate(stages, stand)
+    )
+    pipeline.stage_count, pipeline.updated_at = stand + len(stages), now()
+    session.flush()

@@ -1,6 +1,6 @@
 """Assessments and the cases attached to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,6 @@ from sqlalchemy import (
     Numeric,
     UniqueConstraint,
     bindparam,
-    false,
     func,
     select,
 )
@@ -20,12 +19,13 @@ from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relations
 from rules.assessments import RESERVED_SLUGS
 from rules.caller import Caller
 from rules.errors import NotFound
+from store.accounts import squads
+from store.accounts.squads import Squad
 from store.assessing.cases import SOURCE, Case
 from store.database import listing
 from store.database.base import ANYONE, Base, Identified, Updated, free_slug, visible
 from store.database.engine import Means
-from store.database.named import Named, Reader, by_key
-from store.database.usage import USED
+from store.database.named import Named, Reader, by_key, uuid
 
 # What a search looks at, and whatever else is asked with it.
 SIFTED = ["title", "status", "team_id", "updated_at"]
@@ -64,13 +64,15 @@ class Assessment(Base, Named, Updated):
     invitation_count: Mapped[int] = mapped_column(default=0)
     cases_locked: Mapped[bool] = mapped_column(default=False)  # a candidate has started
 
+    team: Mapped[Squad | None] = relationship(lazy="raise")
+
 
 LAST_PLACE = 32767
 
 # What a copy takes along.
 SETTINGS = (
     "description",
-    "team_id",
+    "team",
     "time_limit_minutes",
     "passing_score",
     "enforce_fullscreen",
@@ -105,28 +107,28 @@ class AssessmentCase(Base, Identified):
 
 
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Assessment:
-    """Load one by slug or id, or raise NotFound."""
-    found = by_key(caller, Assessment, key)
-    row = session.scalars(found.with_for_update() if for_update else found).first()
+    """Load one by slug or id with its squad, or raise NotFound."""
+    found = by_key(caller, Assessment, key).options(joinedload(Assessment.team))
+    row = session.scalars(found.with_for_update(of=Assessment) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such assessment.")
     return row
 
 
-_READER = Reader(Assessment, *Assessment.__table__.columns, USED)
-find_id = _READER.id
+_TEAM = {"team": squads.BESIDE}
+_READER = Reader(Assessment, *Assessment.__table__.columns, beside=_TEAM)
+find_id = Reader(Assessment, Assessment.id).id
 LIST = listing.Listing(
     visible(ANYONE, Assessment),
     {"-id": (Assessment.id,)},
     {
         "search": listing.search(Assessment.title),
         "status": listing.equals(Assessment.status, instead={"all": None}),
-        "team_id": listing.equals(
-            Assessment.team_id, read=UUID, instead={"null": Assessment.team_id.is_(None)}, skewed=True
-        ),
-        "team_slug": listing.Filter(false()),  # squads come with their own resource: no slug is anybody's
+        "team_id": squads.owning(Assessment.team_id),
+        "team_slug": squads.called(Assessment.team_id),
         "updated_after": listing.updated_after(Assessment),
     },
+    _TEAM,
 )
 CASES = listing.Listing(
     select(AssessmentCase).where(AssessmentCase.assessment_id == bindparam("assessment_id")),
@@ -146,6 +148,17 @@ def read(means: Means, caller: Caller, key: str) -> Any:
     if row is None:
         raise NotFound("There is no such assessment.")
     return row
+
+
+def find_all(session: Session, caller: Caller, keys: Collection[str]) -> dict[str, Any]:
+    """Read id, slug and status of those that are named by slug or id, by that name."""
+    ids = {key: uuid(key) for key in keys}
+    named = Assessment.slug.in_(keys) | Assessment.id.in_([id for id in ids.values() if id])
+    columns = (Assessment.id, Assessment.slug, Assessment.status)
+    rows = session.execute(visible(caller, Assessment).where(named).with_only_columns(*columns)).all()
+    by_slug, by_id = {row.slug: row for row in rows}, {row.id: row for row in rows}
+    found = {key: by_slug.get(key) or by_id.get(ids[key]) for key in keys}
+    return {key: row for key, row in found.items() if row}
 
 
 def count_kept(session: Session, caller: Caller) -> int:
@@ -171,7 +184,7 @@ def create(session: Session, caller: Caller, settings: Mapping[str, Any]) -> Ass
             otherwise="assessment",
             reserved=RESERVED_SLUGS,
         ),
-        **settings,
+        **{"team": None, **settings},
     )
     session.add(assessment)
     session.flush()

@@ -93,11 +93,16 @@ ANYONE = Anyone()
 def free_slug(
     session: Session, caller: Caller, model: Any, title: str, *, otherwise: str, reserved: Collection[str]
 ) -> str:
-    """Return a slug that no row of the caller's has. The organisation row must be locked."""
+    """Return a slug that no row of the caller's has, in its mode where rows have one.
+
+    The organisation row must be locked.
+    """
     base = slugs.base(title, otherwise)
     like = (model.slug == base) | model.slug.like(f"{base}-%")
-    mine = (model.organisation_id == caller.organisation_id) & (model.livemode == caller.livemode)
-    return slugs.free(base, {*session.scalars(select(model.slug).where(mine, like)), *reserved})
+    mine = select(model.slug).where(model.organisation_id == caller.organisation_id, like)
+    if issubclass(model, Owned):
+        mine = mine.where(model.livemode == caller.livemode)
+    return slugs.free(base, {*session.scalars(mine), *reserved})
 
 
 def visible(caller: Caller | Anyone, model: type[Row]) -> Select[Row]:

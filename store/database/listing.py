@@ -151,7 +151,7 @@ class Listing:
         else:
             page = statement.subquery("page")
             ordered = _order([page.c[key.key] for key in keys], falling=falling)
-            statement = _add(page, self.beside).order_by(*ordered)
+            statement = add(page, self.beside).order_by(*ordered)
         return Prepared(statement, planned_by_values=any(one.skewed for one in filters))
 
     def _standing(self, name: str, given: Set[str]) -> Filter:
@@ -183,7 +183,7 @@ def _beyond(keys: Sequence[Column], *, falling: bool) -> Condition:
     return condition
 
 
-def _add(page: Subquery, beside: Mapping[str, Beside]) -> Select[Any]:
+def add(page: Subquery, beside: Mapping[str, Beside]) -> Select[Any]:
     """Add columns of other tables to a page, as `name.column`.
 
     Each row is looked up by itself. Joined in the usual way, PostgreSQL may think it cheaper to read the other table

@@ -1,5 +1,6 @@
 """Rows that have a slug beside their id: either names one, and a slug wins over an id."""
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -7,6 +8,7 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy.orm import Mapped
 
 from rules.caller import Caller
+from store.database import listing
 from store.database.base import ANYONE, Anyone, Owned, visible
 from store.database.engine import Means
 from store.database.prepared import Prepared
@@ -42,11 +44,13 @@ def _by_key(caller: Caller | Anyone, model: type[Row], key: Any, id: Any) -> Sel
 
 
 class Reader:
-    """Reads columns of one of the caller's rows by its slug or id."""
+    """Reads columns of one of the caller's rows by its slug or id, with what other tables say of it."""
 
-    def __init__(self, model: type[Named], *columns: Any) -> None:
-        found = _by_key(ANYONE, model, bindparam("key"), bindparam("id"))
-        self.prepared = Prepared(found.with_only_columns(*columns))
+    def __init__(
+        self, model: type[Named], *columns: Any, beside: Mapping[str, listing.Beside] | None = None
+    ) -> None:
+        found = _by_key(ANYONE, model, bindparam("key"), bindparam("id")).with_only_columns(*columns)
+        self.prepared = Prepared(listing.add(found.subquery("page"), beside) if beside else found)
 
     def first(self, means: Means, caller: Caller, key: str) -> Any | None:
         """Return the columns, or None where there is no such row."""

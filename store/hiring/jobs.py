@@ -22,6 +22,9 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from store import events
+from store.accounts import squads
+from store.accounts.squads import Squad
+from store.advancing.pipelines import Pipeline
 from store.assessing.assessments import Assessment
 from store.database import listing
 from store.database.aside import Row
@@ -76,12 +79,17 @@ class Job(Base, Named, Updated):
     published_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
 
+    team: Mapped[Squad | None] = relationship(lazy="raise")
     assessment: Mapped[Assessment | None] = relationship(lazy="raise")
+    pipeline: Mapped[Pipeline | None] = relationship(lazy="raise")
+
+
+LINKS = ("team", "assessment", "pipeline")
 
 
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Job:
-    """Load one by slug or id with its assessment, or raise NotFound."""
-    found = by_key(caller, Job, key).options(joinedload(Job.assessment))
+    """Load one by slug or id with what it is linked to, or raise NotFound."""
+    found = by_key(caller, Job, key).options(*(joinedload(getattr(Job, name)) for name in LINKS))
     row = session.scalars(found.with_for_update(of=Job) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such job.")
@@ -98,12 +106,14 @@ LIST = listing.Listing(
     {
         "search": listing.search(Job.title),
         "status": listing.equals(Job.status, instead={"all": None}),
-        "team_id": listing.equals(
-            Job.team_id, read=UUID, instead={"null": Job.team_id.is_(None)}, skewed=True
-        ),
+        "team_id": squads.owning(Job.team_id),
         "updated_after": listing.updated_after(Job),
     },
-    beside={"assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,))},
+    beside={
+        "team": squads.BESIDE,
+        "assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,)),
+        "pipeline": (lambda page: Pipeline.id == page.c.pipeline_id, (Pipeline.slug,)),
+    },
 )
 
 
@@ -136,6 +146,7 @@ def publish(session: Session, caller: Caller, job: Job, show: events.Shape) -> N
         job.status,
         expires_at=job.expires_at,
         assessment_status=job.assessment.status if job.assessment else None,
+        pipeline_archived=job.pipeline is not None and job.pipeline.archived_at is not None,
         limit=caller.plan.open_jobs if caller.livemode else None,
         open_jobs=count_open(session, caller),
         now=now(),

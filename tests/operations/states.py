@@ -119,6 +119,33 @@ def a_pass(api: Api) -> Ids:
     return made
 
 
+# --- Squads and pipelines
+
+
+def a_squad(api: Api) -> Ids:
+    made = post(api, "/org/squads/", {"name": title("Platform")})
+    return {"team_id": made["id"], "team_slug": made["slug"]}
+
+
+def a_pipeline(api: Api) -> Ids:
+    """An assessment, then the judgement of a person; `slug` is the assessment's."""
+    made = an_assessment(api)
+    stages = [
+        {"stage_type": "assessment", "label": "Coding", "assessment_slug": made["slug"]},
+        {"stage_type": "manual_review", "label": "The team decides"},
+    ]
+    pipeline = post(api, "/pipelines/create/", {"title": title("Engineering"), "stages": stages})
+    return {**made, "pipeline_id": pipeline["id"], "pipeline_slug": pipeline["slug"]}
+
+
+def a_pipeline_of_a_squad(api: Api) -> Ids:
+    """`slug` is the pipeline's, `assessment_slug` its assessment's."""
+    made, squad = a_pipeline(api), a_squad(api)
+    at = f"/pipelines/{made['pipeline_slug']}/"
+    assert api.patch(at, {"team_id": squad["team_id"]}).status_code == 200
+    return {**made, **squad, "assessment_slug": made["slug"], "slug": made["pipeline_slug"]}
+
+
 # --- Jobs and applications
 
 
@@ -132,6 +159,10 @@ def a_job(api: Api) -> Ids:
         "field_id": post(api, f"/jobs/{made['slug']}/fields/", asked)["id"],
         **{name: one for name, one in an_assessment(api).items() if name in ("slug", "assessment_id")},
     }
+
+
+def a_job_beside_a_pipeline(api: Api) -> Ids:
+    return a_job(api) | a_pipeline(api)
 
 
 def a_full_job(api: Api) -> Ids:

@@ -64,6 +64,12 @@ EXTRA = {
     "response_body": st.none() | st.text(),
     "last_error": st.none() | st.text(),
     "assessment": st.none() | st.builds(lambda slug: SimpleNamespace(slug=slug), st.text()),
+    "team": st.none()
+    | st.builds(
+        lambda id, text: SimpleNamespace(id=id, name=text, slug=text), st.none() | st.uuids(), st.text()
+    ),
+    "pipeline": st.none() | st.builds(lambda slug: SimpleNamespace(slug=slug), st.text()),
+    "archived_at": st.none() | st.datetimes(timezones=st.just(UTC)),
     "invitation": st.builds(lambda role: SimpleNamespace(role=role), st.text()),
 }
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.documents import Documented, operations
 from tests.operations.rows import Row
-from tests.operations.table import assessments, candidate, invitations, jobs
+from tests.operations.table import assessments, candidate, invitations, jobs, pipelines
 
-PARTS = (assessments, invitations, jobs, candidate)
+PARTS = (assessments, invitations, jobs, pipelines, candidate)
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
 DOCUMENTED = {one.id: one for name in ("openapi", "candidate") for one in operations(name).values()}
 

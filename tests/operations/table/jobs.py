@@ -12,6 +12,8 @@ JOB = {
     "country_code": "PT",
     "assessment_slug": "{slug}",
     "assessment_id": "{assessment_id}",
+    "pipeline_slug": "{pipeline_slug}",
+    "pipeline_id": "{pipeline_id}",
     "description_html": "<p>Build things.</p>",
 }
 FIELD = {
@@ -34,9 +36,9 @@ ROWS = {
     "list_jobs": Row(
         states.an_open_job, query={"status": "open", "search": "Senior", "updated_after": LONG_AGO}
     ),
-    "create_job": Row(states.an_assessment, JOB, status=201),
+    "create_job": Row(states.a_pipeline, JOB, status=201),
     "get_job": Row(states.a_full_job),
-    "update_job": Row(states.a_job, JOB),
+    "update_job": Row(states.a_job_beside_a_pipeline, JOB),
     "publish_job": Row(states.a_full_job),
     "close_job": Row(states.an_open_job),
     "list_fields": Row(states.a_job, query={"updated_after": LONG_AGO}),
