@@ -19,9 +19,13 @@ from schemas import cases as case_schemas
 from schemas import document
 from schemas import invitations as invitation_schemas
 from schemas import jobs as job_schemas
+from schemas import pipelines as pipeline_schemas
 from schemas import results as result_schemas
+from schemas import squads as squad_schemas
 from schemas import webhooks as webhook_schemas
 from store import events
+from store.accounts import squads
+from store.advancing import pipelines
 from store.applying import lists
 from store.assessing import assessments, cases, invitations, results
 from store.database.listing import Listing
@@ -55,7 +59,9 @@ SHOWN = {
     "list_invitations": Shown(invitations.LIST, invitation_schemas.detail),
     "list_jobs": Shown(jobs.LIST, job_schemas.item),
     "list_open_jobs": Shown(careers.LIST, lambda job: careers_schemas.item(job, _VISITED)),
+    "list_pipelines": Shown(pipelines.LIST, pipeline_schemas.item),
     "list_results": Shown(results.LIST, result_schemas.item, _OF_ASSESSMENT),
+    "list_squads": Shown(squads.LIST, squad_schemas.detail),
     "list_webhooks": Shown(webhooks.LIST, webhook_schemas.endpoint),
 }
 # Lists that have an end: all their rows are few.
@@ -99,7 +105,7 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
             ("no word", "plumber"),
         ),
         "team_id": SQUADS,
-        "team_slug": (("squad by name", "backend"),),
+        "team_slug": (("squad by name", "squad-1"),),
         "assessment": (
             ("assessment", str(made_id("assessments", 1))),
             ("small assessment", str(made_id("assessments", 78))),

@@ -16,9 +16,6 @@ from store.database import engine
 from store.hiring import jobs
 
 BATCH = 100_000
-TEAMS = [UUID(int=number) for number in (1, 2)]  # one has a seventh of the jobs, the other has one
-
-
 TABLES = (
     "assessments",
     "candidates",
@@ -28,12 +25,17 @@ TABLES = (
     "sessions",
     "cases",
     "webhook_endpoints",
+    "squads",
+    "pipelines",
 )
 
 
 def made_id(table: str, number: int) -> UUID:
     """Return the id of a row: in the order of the numbers, as UUIDv7 are in the order of time."""
     return UUID(f"0190{TABLES.index(table):02}{number:06x}70008000{number:012x}")
+
+
+TEAMS = [made_id("squads", number) for number in (1, 2)]  # one has a seventh of the jobs, the other has one
 
 
 def id(table: str, number: str) -> str:
@@ -85,6 +87,21 @@ JOBS = COPIED.format(
     more=f"{TITLE}, 'status', (ARRAY['open', 'open', 'closed', 'draft'])[1 + {chance(4)} %% 4], 'team_id', {TEAM},"
     f"'description_html', '{DESCRIPTION}'",
 )  # fmt: skip
+SQUADS = f"""
+INSERT INTO squads (id, created_at, organisation_id, name, slug)
+SELECT {id("squads", "n")}, {MADE}, {OWNER}, 'Squad ' || n, 'squad-' || n
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+# One of ten is archived.
+PIPELINES = f"""
+INSERT INTO pipelines (
+    id, created_at, updated_at, organisation_id, livemode, title, slug, description, team_id, stage_count,
+    stages_locked, archived_at
+)
+SELECT {id("pipelines", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'Engineering ' || n, 'engineering-' || n, '',
+       ({TEAM})::uuid, 3, true, CASE WHEN {chance(17)} %% 10 = 0 THEN now() END
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
 CANDIDATES = f"""
 INSERT INTO candidates (id, created_at, updated_at, organisation_id, livemode, email, email_key, full_name, phone)
 SELECT {id("candidates", "n")}, now(), now(), {OWNER}, true, 'c' || n || '@example.com',
@@ -208,7 +225,9 @@ class Filling:
 
 
 FILLINGS = (
+    Filling("squads", SQUADS, 0.01),
     Filling("assessments", ASSESSMENTS, 0.1),
+    Filling("pipelines", PIPELINES, 0.1),
     Filling("jobs", JOBS, 0.1),
     Filling("candidates", CANDIDATES, 0.5),
     Filling("applications", APPLICATIONS),

@@ -80,6 +80,19 @@ class Api:
         assert opened.status_code == 200, opened.text
         return dict(opened.json())
 
+    def squad(self, name: str = "Platform team") -> dict[str, Any]:
+        """Make a squad."""
+        made = self.post("/org/squads/", {"name": name})
+        assert made.status_code == 201, made.text
+        return dict(made.json())
+
+    def pipeline(self, *stages: dict[str, Any], **settings: Any) -> dict[str, Any]:
+        """Make a pipeline, of one stage that waits for a person unless told otherwise."""
+        wanted = stages or ({"stage_type": "manual_review"},)
+        made = self.post("/pipelines/create/", {"title": "Engineering", "stages": wanted, **settings})
+        assert made.status_code == 201, made.text
+        return dict(made.json())
+
     def application(self, job: str, email: str | None = None, **fields: Any) -> dict[str, Any]:
         """Apply for a job by its slug."""
         person = {"email": email or address(), "full_name": "Ada Lovelace", **fields}

@@ -13,6 +13,8 @@ from tests.contract.makers import (
     a_case,
     a_case_of_the_catalogue,
     a_number_question,
+    a_pipeline,
+    a_squad,
     an_address,
     an_assessment,
     an_open_job,
@@ -55,11 +57,17 @@ def name_one(body: Body, request: Request, slug: str, id: str, make: Callable[[]
 
 
 def a_linked_job(body: Body, request: Request) -> None:
-    """There are no squads and no pipelines yet, so a job may only say that it has none; its assessment exists."""
-    for name in ("team_id", "squad_id", "pipeline_id", "pipeline_slug"):
-        if body.get(name) is not None:
-            del body[name]
+    """What a job is linked to exists; a squad has two names too, which no link gives."""
     name_one(body, request, "assessment_slug", "assessment_id", an_assessment)
+    name_one(body, request, "pipeline_slug", "pipeline_id", a_pipeline)
+    its_squad(body)
+    if body.get("squad_id") is not None or ("team_id" in body and "squad_id" in body):
+        body["squad_id"] = body["team_id"] = shared(a_squad)["team_id"]
+
+
+def its_squad(body: Body) -> None:
+    if body.get("team_id") is not None:
+        body["team_id"] = shared(a_squad)["team_id"]
 
 
 def a_question(body: Body, request: Request) -> None:
@@ -163,11 +171,28 @@ def a_set(body: Body, request: Request) -> None:
 
 
 def a_pool(body: Body, request: Request) -> None:
-    """There are no squads yet; the cases exist."""
-    if body.get("team_id") is not None:
-        del body["team_id"]
+    """The squad and the cases exist."""
+    its_squad(body)
     for place in body.get("cases", []):
         its_place(place, request)
+
+
+def a_process(body: Body, request: Request) -> None:
+    """Only an assessment's stage names an assessment, which exists; a new stage has no id, and no two one place."""
+    its_squad(body)
+    a_whole_list(body, "stages", request, {"stage_type": "manual_review"})
+    for number, stage in enumerate(body.get("stages", [])):
+        for name in ("id", "interview_template_id"):
+            stage.pop(name, None)
+        if "order" in stage:
+            stage["order"] = number
+        if stage["stage_type"] == "assessment":
+            if stage.get("assessment_id") is None:
+                stage["assessment_slug"] = stage.get("assessment_slug") or "made up"
+            name_one(stage, request, "assessment_slug", "assessment_id", an_assessment)
+        else:
+            for name in ("assessment_slug", "assessment_id", "pass_score_override"):
+                stage.pop(name, None)
 
 
 def a_content(body: Body, request: Request) -> None:
@@ -227,6 +252,8 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "replace_cases": a_set,
     "create_assessment": a_pool,
     "update_assessment": a_pool,
+    "create_pipeline": a_process,
+    "update_pipeline": a_process,
     "create_case": a_content,
     "update_case": a_content,
     "create_webhook": an_endpoint,

@@ -119,6 +119,19 @@ def a_submission() -> Ids:
     return made
 
 
+# --------------------------------------------------------------------------------------------- squads, pipelines
+def a_squad() -> Ids:
+    return {"team_id": call("POST", "/org/squads/", {"name": "Platform team"})["id"]}
+
+
+def a_pipeline() -> Ids:
+    """`slug` is what its path has."""
+    made = call(
+        "POST", "/pipelines/create/", {"title": "Hiring", "stages": [{"stage_type": "manual_review"}]}
+    )
+    return {"slug": made["slug"], "pipeline_slug": made["slug"], "pipeline_id": made["id"]}
+
+
 # ------------------------------------------------------------------------------------------------------ webhooks
 def an_address() -> str:
     return f"{os.environ['HOOK_URL']}/{uuid.uuid4().hex}"
@@ -234,6 +247,7 @@ FRESH: dict[str, Make] = {
     "hire_application": an_application_after("advance"),
     "download_attachment": an_application_with_a_file,
     "update_case": a_case,
+    "update_pipeline": a_pipeline,
     "delete_webhook": a_webhook,
     "update_webhook": a_verified_webhook,
     "retry_delivery": a_delivery,
@@ -250,6 +264,8 @@ SHARED: dict[tuple[str, str], Make] = {
     ("cases", "id"): a_case,
     ("webhooks", "id"): a_verified_webhook,
     ("jobs", "key"): a_job,
+    ("org", "team_id"): a_squad,
+    ("pipelines", "slug"): a_pipeline,
     ("api", "org_slug"): a_career,
     ("careers", "org_slug"): a_career,
     ("applications", "application_id"): an_application,

@@ -3,7 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import update
@@ -375,9 +375,8 @@ def test_lists_are_filtered(tenant: Tenant, job: str) -> None:
 def test_lists_are_filtered_by_the_squad_of_the_job(tenant: Tenant, job: str) -> None:
     second = tenant.live.job(published=True)
     one, two = tenant.live.application(job), tenant.live.application(second["slug"])
-    squad, nobody = str(uuid4()), str(uuid4())
-    with store.transaction() as session:
-        session.execute(update(Job).where(Job.id == UUID(second["id"])).values(team_id=UUID(squad)))
+    squad, nobody = tenant.live.squad()["id"], str(uuid4())
+    tenant.live.patch(f"/jobs/{second['slug']}/update/", {"team_id": squad})
     assert listed(tenant.live, team_id=squad) == [two["id"]]
     assert listed(tenant.live, team_id="null") == [one["id"]]
     assert listed(tenant.live, team_id=nobody) == []

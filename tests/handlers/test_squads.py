@@ -1,0 +1,189 @@
+"""Squads through the API, and what belongs to them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from starlette.testclient import TestClient
+
+import store
+from store.accounts import members
+from store.accounts.squads import SquadMember
+from tests.api import Api, Tenant
+from tests.api import tenant as make_tenant
+from tests.probes import faults, refusal
+
+
+def shown(api: Api, path: str) -> dict[str, Any]:
+    return {name: one for name, one in api.get(path).json().items() if name != "meta"}
+
+
+def listed(api: Api, path: str, **query: Any) -> list[str]:
+    return [one["slug"] for one in api.get(path, params=query).json()["results"]]
+
+
+def as_team(squad: dict[str, Any]) -> dict[str, Any]:
+    return {name: squad[name] for name in ("id", "name", "slug")}
+
+
+def test_a_name_is_enough_and_both_modes_see_the_squad(tenant: Tenant, other: Tenant) -> None:
+    made = tenant.live.squad()
+    assert made.items() >= {"name": "Platform team", "slug": "platform-team", "member_count": 0}.items()
+    assert set(made) == {"id", "name", "slug", "member_count", "created_at"}
+    for api in (tenant.live, tenant.test):
+        assert shown(api, f"/org/squads/{made['id']}/") == made
+        assert api.get("/org/squads/").json()["results"] == [made]
+    second = tenant.test.squad()
+    assert second["slug"] == "platform-team-2"
+    assert listed(tenant.live, "/org/squads/") == ["platform-team-2", "platform-team"]
+    assert other.live.squad()["slug"] == "platform-team"
+
+
+def test_members_are_counted(tenant: Tenant) -> None:
+    squad, empty = tenant.live.squad(), tenant.live.squad()
+    with store.transaction() as session:
+        for name in ("ada", "grace"):
+            member = members.add(
+                session,
+                organisation=tenant.organisation,
+                email=f"{name}@example.com",
+                name=name,
+                role="member",
+            )
+            session.add(SquadMember(squad_id=UUID(squad["id"]), user_id=member.user_id))
+    assert shown(tenant.live, f"/org/squads/{squad['id']}/")["member_count"] == 2
+    counts = [one["member_count"] for one in tenant.live.get("/org/squads/").json()["results"]]
+    assert counts == [0, 2]
+    assert shown(tenant.live, f"/org/squads/{empty['id']}/") == empty
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 121, None])
+def test_a_name_that_is_none_is_refused(tenant: Tenant, name: str | None) -> None:
+    assert "/name" in faults(tenant.live.post("/org/squads/", {"name": name}))
+    assert listed(tenant.live, "/org/squads/") == []
+
+
+def test_slugs_differ_and_none_is_the_word_for_no_squad(tenant: Tenant) -> None:
+    assert tenant.live.squad("Null")["slug"] == "null-2"
+    assert tenant.live.squad("Команда")["slug"] == "squad"
+    assert tenant.live.squad("x" * 120)["slug"] == "x" * 80
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda api: api.squad()["slug"], [tenant.live, tenant.test] * 3))
+    assert len(set(made)) == 6
+
+
+def test_squads_need_the_growth_plan(http: TestClient) -> None:
+    starter = make_tenant(http, "starter")
+    for answer in (
+        starter.live.get("/org/squads/"),
+        starter.test.post("/org/squads/", {"name": "Platform team"}),
+        starter.live.get(f"/org/squads/{uuid4()}/"),
+    ):
+        details = refusal(answer, 403, "PLAN_REQUIRED")["details"]
+        assert (details["required_plan"], details["feature"]) == ("growth", "squads")
+
+
+# --- What belongs to a squad
+
+STAGES = [{"stage_type": "manual_review"}]
+CREATE: dict[str, dict[str, Any]] = {"jobs": {}, "assessments": {}, "pipelines": {"stages": STAGES}}
+
+
+def create(api: Api, kind: str, **settings: Any) -> Any:
+    return api.post(f"/{kind}/create/", {"title": "Backend", **CREATE[kind], **settings})
+
+
+def change(api: Api, kind: str, slug: str, **settings: Any) -> Any:
+    return api.patch(f"/{kind}/{slug}/" + ("" if kind == "pipelines" else "update/"), settings)
+
+
+def team_of(resource: dict[str, Any]) -> Any:
+    """Its squad as jobs and assessments show it; pipelines show id and slug."""
+    if "team" in resource:
+        return resource["team"]
+    return resource["team_id"] and {"id": resource["team_id"], "slug": resource["team_slug"]}
+
+
+@pytest.mark.parametrize("kind", CREATE)
+def test_what_belongs_to_a_squad_shows_it_and_is_found_by_it(tenant: Tenant, kind: str) -> None:
+    for api in (tenant.live, tenant.test):
+        squad, second = api.squad(), api.squad("Data")
+        made, free = create(api, kind, team_id=squad["id"]).json(), create(api, kind).json()
+        expected = {"id": squad["id"], "slug": squad["slug"]}
+        expected |= {} if kind == "pipelines" else {"name": squad["name"]}
+        assert (team_of(made), team_of(free)) == (expected, None)
+        assert shown(api, f"/{kind}/{made['slug']}/") == made
+        rows = {one["slug"]: team_of(one) for one in api.get(f"/{kind}/").json()["results"]}
+        assert rows == {made["slug"]: expected, free["slug"]: None}
+        ways = [{"team_id": squad["id"]}] + [{"team_slug": squad["slug"]}] * (kind != "jobs")
+        for query in ways:
+            assert listed(api, f"/{kind}/", **query) == [made["slug"]]
+        for query in [{"team_id": "null"}] + [{"team_slug": "null"}] * (kind != "jobs"):
+            assert listed(api, f"/{kind}/", **query) == [free["slug"]]
+        if kind != "jobs":
+            assert listed(api, f"/{kind}/", team_id=second["id"], team_slug=squad["slug"]) == []
+            assert listed(api, f"/{kind}/", team_slug="nobody") == []
+        moved = change(api, kind, made["slug"], team_id=second["id"]).json()
+        assert team_of(moved)["id"] == second["id"]
+        assert change(api, kind, made["slug"], title="Frontend").json().items() >= {
+            "title": "Frontend", **{name: moved[name] for name in ("team", "team_id") if name in moved}
+        }.items()  # fmt: skip
+        assert listed(api, f"/{kind}/", team_id=second["id"]) == [made["slug"]]
+        assert team_of(change(api, kind, made["slug"], team_id=None).json()) is None
+        assert listed(api, f"/{kind}/", team_id=second["id"]) == []
+
+
+@pytest.mark.parametrize("kind", CREATE)
+def test_nothing_belongs_to_a_squad_of_others(tenant: Tenant, other: Tenant, kind: str) -> None:
+    made = create(tenant.live, kind).json()
+    for id in (other.live.squad()["id"], str(uuid4())):
+        for answer in (
+            create(tenant.live, kind, team_id=id),
+            change(tenant.live, kind, made["slug"], team_id=id),
+        ):
+            assert faults(answer) == {"/team_id": "There is no such squad."}
+        assert listed(tenant.live, f"/{kind}/", team_id=id) == []
+    assert listed(tenant.live, f"/{kind}/") == [made["slug"]]
+    assert shown(tenant.live, f"/{kind}/{made['slug']}/") == made
+
+
+@pytest.mark.parametrize("kind", CREATE)
+def test_belonging_to_a_squad_needs_the_growth_plan(http: TestClient, kind: str) -> None:
+    starter = make_tenant(http, "starter")
+    if kind != "pipelines":
+        made = create(starter.live, kind, team_id=None).json()
+        refusal(change(starter.live, kind, made["slug"], team_id=str(uuid4())), 403, "PLAN_REQUIRED")
+        assert change(starter.live, kind, made["slug"], team_id=None).status_code == 200
+    refusal(create(starter.live, kind, team_id=str(uuid4())), 403, "PLAN_REQUIRED")
+    refusal(change(starter.live, kind, "nothing", team_id=str(uuid4())), 403, "PLAN_REQUIRED")
+    refusal(starter.live.get(f"/{kind}/", params={"team_id": "null"}), 403, "PLAN_REQUIRED")
+
+
+def test_a_job_takes_its_squad_by_either_name(tenant: Tenant) -> None:
+    squad, second = tenant.live.squad(), tenant.live.squad()
+    job = tenant.live.job(squad_id=squad["id"])
+    assert job["team"] == as_team(squad)
+    assert tenant.live.job(squad_id=squad["id"], team_id=squad["id"])["team"] == as_team(squad)
+    both = {"team_id": squad["id"], "squad_id": second["id"]}
+    assert "/squad_id" in faults(change(tenant.live, "jobs", job["slug"], **both))
+    assert "/squad_id" in faults(change(tenant.live, "jobs", job["slug"], team_id=None, squad_id=squad["id"]))
+    assert change(tenant.live, "jobs", job["slug"], squad_id=None).json()["team"] is None
+
+
+def test_the_squad_of_a_job_is_told_of_with_it_and_its_applications(tenant: Tenant) -> None:
+    squad = tenant.live.squad()
+    job = tenant.live.job(published=True, team_id=squad["id"])
+    tenant.live.application(job["slug"])
+    told = tenant.live.get("/events/").json()["results"]
+    about = {one["type"]: one["data"]["team_id"] for one in told if "team_id" in one["data"]}
+    assert about.keys() >= {"job.created", "job.published", "application.submitted"}
+    assert set(about.values()) == {squad["id"]}
+
+
+def test_a_copy_belongs_to_the_squad_of_its_original(tenant: Tenant) -> None:
+    squad = tenant.live.squad()
+    original = tenant.live.assessment(team_id=squad["id"])
+    copy = tenant.live.post(f"/assessments/{original['slug']}/duplicate/", {}).json()
+    assert copy["team"] == original["team"] == as_team(squad)
+    assert shown(tenant.live, f"/assessments/{copy['slug']}/") == copy
