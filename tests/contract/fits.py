@@ -57,17 +57,16 @@ def name_one(body: Body, request: Request, slug: str, id: str, make: Callable[[]
 
 
 def a_linked_job(body: Body, request: Request) -> None:
-    """What a job is linked to exists; a squad has two names too, which no link gives."""
+    """What a job is linked to exists, and is the same by both of its names."""
     name_one(body, request, "assessment_slug", "assessment_id", an_assessment)
     name_one(body, request, "pipeline_slug", "pipeline_id", a_pipeline)
     its_squad(body)
-    if body.get("squad_id") is not None or ("team_id" in body and "squad_id" in body):
-        body["squad_id"] = body["team_id"] = shared(a_squad)["team_id"]
 
 
 def its_squad(body: Body) -> None:
-    if body.get("team_id") is not None:
-        body["team_id"] = shared(a_squad)["team_id"]
+    names = [name for name in ("team_id", "squad_id") if name in body]
+    if any(body[name] is not None for name in names):
+        body |= dict.fromkeys(names, shared(a_squad)["team_id"])
 
 
 def a_question(body: Body, request: Request) -> None:
