@@ -18,7 +18,10 @@ from rules.moves import Move
 # What time does to an invitation; what its candidate does is in rules.sessions.
 MOVES = {
     "expire": Move({"pending"}, "expired", event="invitation.expired"),
+    "reopen": Move({"expired"}, "pending"),
 }
+
+INVITED_FOR = timedelta(days=7)  # where nobody says how long
 
 REMIND_EVERY = timedelta(hours=24)
 LONGEST_SHOWN = 254  # of what stood where an address should

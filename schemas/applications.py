@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules import decimals
-from schemas import invitations
+from schemas import enrollments, invitations
 from schemas.fields import DecimalText, Moment, Resource, Show, Stamped
 from schemas.showing import show
 
@@ -150,9 +150,8 @@ def event(application: Any, type: str) -> dict[str, Any]:
     return data
 
 
-def invitation_mail(invitation: Any, organisation_name: str) -> dict[str, Any]:
-    """Write the mail that goes with an invitation as outbox work."""
-    return invitations.mail(invitation, organisation_name, "invitation")
+enrollment_event = enrollments.enrollment_event
+invitation_mail = enrollments.invitation_mail
 
 
 def rejection_mail(application: Any, organisation_name: str) -> dict[str, Any]:

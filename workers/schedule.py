@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 import rules.jobs
 import schemas.applications
+import schemas.enrollments
 import schemas.invitations
 import schemas.jobs
 import schemas.sessions
@@ -18,6 +19,7 @@ from rules.clock import now
 from rules.errors import Refusal
 from store import events
 from store.accounts import idempotency, organisations
+from store.advancing import engine
 from store.applying import moves
 from store.assessing import invitations, sessions
 from store.database import aside
@@ -120,12 +122,18 @@ def mail_rejections(session: Session, rows: Sequence[Row]) -> int:
     return moves.mail_rejections(session, rows, schemas.applications)
 
 
+def resume_enrollments(session: Session, rows: Sequence[Row]) -> int:
+    """Enter the stages that could not be entered before."""
+    return engine.resume(session, rows, schemas.enrollments)
+
+
 KINDS = (
     Kind(invitations.DUE, expire_invitations),
     Kind(sessions.DUE, finish_sessions, FEW),
     Kind(jobs.PUBLICATIONS, publish_jobs, 1),
     Kind(jobs.EXPIRIES, close_jobs, FEW),
     Kind(moves.REJECTION_MAILS, mail_rejections, FEW),
+    Kind(engine.RETRIES, resume_enrollments, FEW),
     Kind(retention.EVENTS, retention.deletion(retention.EVENTS)),
     Kind(retention.DELIVERIES, retention.delete_deliveries),
     Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),

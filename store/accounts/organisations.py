@@ -165,6 +165,13 @@ def invites_used(means: Means, caller: Caller) -> int:
     return int(_USED.first(means, caller).invites_used)
 
 
+def invites_left(means: Means, caller: Caller) -> int | None:
+    """Return how many invitations the caller may still make this month; None where there is no end."""
+    if not caller.livemode or caller.plan.invites is None:
+        return None
+    return max(0, caller.plan.invites - invites_used(means, caller))
+
+
 def quota(means: Means, caller: Caller) -> dict[str, Any]:
     """Return the quota meta object of the caller's organisation."""
     limit, used = caller.plan.invites, invites_used(means, caller)

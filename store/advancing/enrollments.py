@@ -1,13 +1,23 @@
 """Enrollments: one candidate's way through one pipeline, with its history and notes."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, bindparam, select, text
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 
+from rules.caller import Caller
+from rules.errors import NotFound
 from store.advancing.pipelines import Pipeline
-from store.database.base import Base, Identified, Owned, Updated
+from store.assessing.invitations import Invitation
+from store.database import listing
+from store.database.base import ANYONE, Base, Identified, Owned, Updated, visible
+from store.database.engine import Means
+from store.database.prepared import Prepared
+from store.database.usage import USED
 
 
 class Enrollment(Base, Owned, Updated):
@@ -68,3 +78,107 @@ class EnrollmentNote(Base, Owned):
     enrollment_id: Mapped[UUID] = mapped_column(ForeignKey("enrollments.id", ondelete="CASCADE"))
     body: Mapped[str]
     author: Mapped[str]
+
+
+_READ = Prepared(
+    visible(ANYONE, Enrollment)
+    .join(Pipeline, Pipeline.id == Enrollment.pipeline_id)
+    .outerjoin(Invitation, Invitation.id == Enrollment.invitation_id)
+    .with_only_columns(
+        *Enrollment.__table__.columns,
+        USED,
+        Pipeline.slug.label("pipeline.slug"),
+        Pipeline.title.label("pipeline.title"),
+        Invitation.token.label("invitation.token"),
+    )
+    .where(Enrollment.id == bindparam("id"))
+)
+LIST = listing.Listing(
+    visible(ANYONE, Enrollment).where(Enrollment.pipeline_id == bindparam("pipeline_id")),
+    {"-id": (Enrollment.id,)},
+    {"status": listing.equals(Enrollment.status), "updated_after": listing.updated_after(Enrollment)},
+    {
+        "pipeline": (lambda page: Pipeline.id == page.c.pipeline_id, (Pipeline.slug, Pipeline.title)),
+        "invitation": (lambda page: Invitation.id == page.c.invitation_id, (Invitation.token,)),
+    },
+)
+NOTES = listing.Listing(
+    visible(ANYONE, EnrollmentNote).where(EnrollmentNote.enrollment_id == bindparam("enrollment_id")),
+    {"-id": (EnrollmentNote.id,)},
+)
+MOST_EVENTS = 200  # of one enrollment that are shown: the last ones
+_HISTORY = Prepared(
+    text(f"""
+    SELECT event.enrollment_id, event.created_at, event.kind, event.from_stage, event.to_stage, event.actor,
+           event.reason
+    FROM unnest(CAST(:ids AS uuid[])) AS wanted (id) CROSS JOIN LATERAL (
+        SELECT id, enrollment_id, created_at, kind, from_stage, to_stage, actor, reason
+        FROM enrollment_events WHERE enrollment_id = wanted.id ORDER BY id DESC LIMIT {MOST_EVENTS}
+    ) AS event
+    ORDER BY event.enrollment_id, event.id
+    """)  # noqa: S608 - a number of our own
+)
+
+
+def read(means: Means, caller: Caller, id: UUID) -> Any:
+    """Read the columns of one with its pipeline's slug and title and its invitation's token, or raise NotFound."""
+    row = _READ.first(means, caller, id=id)
+    if row is None:
+        raise NotFound("There is no such enrollment.")
+    return row
+
+
+def history(means: Means, ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
+    """Read what happened to each of these enrollments, in order."""
+    found: dict[UUID, list[Any]] = defaultdict(list)
+    for event in _HISTORY.all(means, ids=list(ids)):
+        found[event.enrollment_id].append(event)
+    return found
+
+
+def lock(session: Session, *conditions: Any) -> Sequence[Enrollment]:
+    """Take the rows that meet conditions with their pipelines, in the order of their ids."""
+    rows = select(Enrollment).where(*conditions).options(joinedload(Enrollment.pipeline, innerjoin=True))
+    return session.scalars(
+        rows.order_by(Enrollment.id).with_for_update(of=Enrollment).execution_options(populate_existing=True)
+    ).all()
+
+
+def happened(
+    session: Session,
+    enrollment: Enrollment,
+    kind: str,
+    *,
+    actor: str,
+    from_stage: int | None = None,
+    to_stage: int | None = None,
+    reason: str = "",
+) -> None:
+    """Write a line of an enrollment's history."""
+    line = {"from_stage": from_stage, "to_stage": to_stage, "actor": actor, "reason": reason}
+    session.add(EnrollmentEvent(enrollment_id=enrollment.id, kind=kind, **line))
+
+
+def note(session: Session, caller: Caller, id: UUID, body: str, author: str) -> EnrollmentNote:
+    """Write a note on an enrollment."""
+    owner = {"organisation_id": caller.organisation_id, "livemode": caller.livemode}
+    made = EnrollmentNote(enrollment_id=id, body=body, author=author, **owner)
+    session.add(made)
+    session.flush()
+    return made
+
+
+def hold_invited(session: Session, caller: Caller, token: str) -> Sequence[Enrollment]:
+    """Lock the enrollments that an invitation is of, which come before it in the order of store.database.locks."""
+    invited = visible(caller, Invitation).where(Invitation.token == token).with_only_columns(Invitation.id)
+    return lock(session, Enrollment.invitation_id == invited.scalar_subquery())
+
+
+def forget_invitation(session: Session, held: Iterable[Enrollment], actor: str) -> None:
+    """Have no enrollment name an invitation that is about to be removed; a stage that it was of waits for a person."""
+    for enrollment in held:
+        enrollment.invitation_id = enrollment.retry_at = None
+        if enrollment.completed_at is None:
+            at = enrollment.current_stage
+            happened(session, enrollment, "invitation_cancelled", actor=actor, from_stage=at, to_stage=at)
+    session.flush()

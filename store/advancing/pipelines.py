@@ -18,7 +18,8 @@ from store.accounts.squads import Squad
 from store.assessing.assessments import Assessment
 from store.database import listing
 from store.database.base import ANYONE, Base, Identified, Updated, free_slug, visible
-from store.database.named import Named, Reader, by_key
+from store.database.engine import Means
+from store.database.named import NIL, Named, Reader, by_key
 
 ACTIVE = text("archived_at IS NULL")
 
@@ -90,6 +91,16 @@ def get(session: Session, caller: Caller, key: str, *, for_update: bool = False)
 
 
 find_id = Reader(Pipeline, Pipeline.id).id
+
+
+def read_id(means: Means, caller: Caller, key: str) -> UUID:
+    """Return the id of one by slug or id, or raise NotFound."""
+    id = find_id(means, caller, key)
+    if id == NIL:
+        raise NotFound("There is no such pipeline.")
+    return id
+
+
 LIST = listing.Listing(
     visible(ANYONE, Pipeline).where(Pipeline.archived_at.is_(None)),
     {"-id": (Pipeline.id,)},

@@ -1,43 +1,37 @@
 """What is done with applications: each move with its event, its line of history and what else it brings."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from rules import applications as rules
 from rules.caller import Caller
 from rules.clock import now
+from rules.invitations import check_active
 from rules.knockouts import Knockout
 from rules.moves import Move
 from store import events, outbox
 from store.accounts import organisations
+from store.advancing import engine, enrolling
+from store.advancing.pipelines import Pipeline
 from store.applying import applications
 from store.applying.applications import Application
-from store.assessing import invitations, inviting
+from store.assessing import inviting
 from store.assessing.assessments import Assessment
 from store.database.aside import Row
 from store.database.base import visible
 from store.database.due import Due
 from store.hiring.jobs import Job
 
-INVITED_FOR = timedelta(days=7)
 
-
-class Shows(Protocol):
-    """How applications, invitations and mails about them look outside: the module `schemas.applications`."""
+class Shows(engine.Shows, Protocol):
+    """How applications, what advancing makes, and mails look outside: the module `schemas.applications`."""
 
     def event(self, application: Any, type: str, /) -> dict[str, Any]:
         """Return the data of an application's event."""
-
-    def invitation_event(self, invitation: Any, /) -> dict[str, Any]:
-        """Return the data of invitation.created."""
-
-    def invitation_mail(self, invitation: Any, organisation_name: str, /) -> dict[str, Any]:
-        """Return the mail that goes with an invitation, as outbox work."""
 
     def rejection_mail(self, application: Any, organisation_name: str, /) -> dict[str, Any]:
         """Return the mail that tells of a rejection, as outbox work."""
@@ -51,7 +45,8 @@ def hold_month(session: Session, caller: Caller, id: UUID) -> None:
     """Take the month, where advancing may invite, before the application's row: the order of store.database.locks."""
     mine = visible(caller, Application).where(Application.id == id)
     job_id = mine.with_only_columns(Application.job_id).scalar_subquery()
-    if session.scalar(select(Job.assessment_id).where(Job.id == job_id)) is not None:
+    linked = func.coalesce(Job.pipeline_id, Job.assessment_id)
+    if session.scalar(select(linked).where(Job.id == job_id)) is not None:
         organisations.hold_month(session, caller)
 
 
@@ -94,43 +89,44 @@ def advance(
     actor: str,
     send_email: bool,
 ) -> None:
-    """Advance with the invitation to the linked assessment, if there is one; both or neither."""
+    """Advance into the linked pipeline or else to the linked assessment, if there is one; both or neither."""
     move = _move("advance", application)
     assert move is not None  # no second time is a repetition
     details: dict[str, str] = {}
-    if application.job.assessment_id is not None:
-        linked = visible(caller, Assessment).where(Assessment.id == application.job.assessment_id)
-        assessment = session.scalars(linked).one()
-        details["invitation_id"] = _invite(session, caller, application, assessment, shows, mail=send_email)
+    if application.job.pipeline_id is not None:
+        details = _enroll(session, caller, application, shows, actor=actor, send_email=send_email)
+    elif application.job.assessment_id is not None:
+        details = _invite(session, caller, application, shows, send_email=send_email)
     make(session, application, move, "advanced", shows, actor, **details)
 
 
+def _enroll(
+    session: Session, caller: Caller, application: Application, shows: Shows, *, actor: str, send_email: bool
+) -> dict[str, str]:
+    linked = visible(caller, Pipeline).where(Pipeline.id == application.job.pipeline_id)
+    pipeline = session.scalars(linked).one()
+    person = {"email": application.email, "candidate_name": application.full_name}
+    enrollment, new = enrolling.enroll(
+        session, caller, pipeline, person, shows, actor=actor, send_email=send_email
+    )
+    application.enrollment_id = enrollment.id
+    details = {"enrollment_id": str(enrollment.id)}
+    if new and enrollment.invitation_id is not None:
+        application.invitation_id = enrollment.invitation_id
+        details["invitation_id"] = str(enrollment.invitation_id)
+    return details
+
+
 def _invite(
-    session: Session,
-    caller: Caller,
-    application: Application,
-    assessment: Assessment,
-    shows: Shows,
-    *,
-    mail: bool,
-) -> str:
-    candidate = {
-        "email": application.email,
-        "name": application.full_name,
-        "role": application.job.title,
-        "expires_at": now() + INVITED_FOR,
-        "extra_time_percent": 0,
-        "tags": [],
-        "external_id": None,
-    }
-    invitation, new = inviting.invite(session, caller, assessment, candidate, shows.invitation_event)
-    while not new and not invitations.keep(session, invitation.id):  # cancelled since it was read
-        invitation, new = inviting.invite(session, caller, assessment, candidate, shows.invitation_event)
+    session: Session, caller: Caller, application: Application, shows: Shows, *, send_email: bool
+) -> dict[str, str]:
+    linked = visible(caller, Assessment).where(Assessment.id == application.job.assessment_id)
+    assessment = session.scalars(linked).one()
+    check_active(assessment.status)
+    person = {"email": application.email, "name": application.full_name, "role": application.job.title}
+    invitation, _ = inviting.meet(session, caller, assessment, person, shows, send_email=send_email)
     application.invitation_id = invitation.id
-    if new and mail:
-        name = organisations.get(session, caller).name
-        outbox.add(session, invitation, "mail", **shows.invitation_mail(invitation, name))
-    return str(invitation.id)
+    return {"invitation_id": str(invitation.id)}
 
 
 def reject(

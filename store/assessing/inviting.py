@@ -1,19 +1,19 @@
 """How an invitation is made: once for each candidate, and never more than the month has."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import bindparam, select, text
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
 from rules.clock import month, now
-from rules.invitations import check_active, check_quota
+from rules.invitations import INVITED_FOR, check_active, check_quota
 from rules.tokens import new_token
-from store import events
+from store import events, outbox
 from store.accounts import organisations
 from store.assessing.assessments import Assessment
-from store.assessing.invitations import COLUMNS, Invitation
+from store.assessing.invitations import COLUMNS, Invitation, keep
 from store.database.base import ANYONE, visible
 from store.database.engine import Change
 from store.database.ids import new_id
@@ -57,14 +57,14 @@ def existing_among(
 _INSERT = """
     INSERT INTO invitations (
         id, created_at, updated_at, organisation_id, livemode, assessment_id, status,
-        token, email, email_key, name, role, external_id, tags, extra_time_percent, expires_at
+        token, email, email_key, name, role, external_id, tags, extra_time_percent, expires_at, enrollment_id
     )
     SELECT one.id, :moment, :moment, :organisation_id, :livemode, :assessment_id, 'pending',
            one.token, one.email, one.email_key, one.name, one.role, one.external_id,
-           one.tags, one.extra_time_percent, one.expires_at
+           one.tags, one.extra_time_percent, one.expires_at, one.enrollment_id
     FROM jsonb_to_recordset(CAST(:candidates AS jsonb)) AS one (
         id uuid, token text, email text, email_key text, name text, role text, external_id text,
-        tags text[], extra_time_percent int, expires_at timestamptz
+        tags text[], extra_time_percent int, expires_at timestamptz, enrollment_id uuid
     )
 """
 _COUNT = """
@@ -104,9 +104,65 @@ def invite(
 ) -> tuple[Any, bool]:
     """Invite a candidate once, with its event; return the invitation and whether it is new, or refuse."""
     check_active(assessment.status)
+    return _meet(session, caller, assessment, candidate, show)
+
+
+class Shows(Protocol):
+    """How invitations and mails about them look outside."""
+
+    def invitation_event(self, invitation: Any, /) -> dict[str, Any]:
+        """Return the data of invitation.created."""
+
+    def invitation_mail(self, invitation: Any, organisation_name: str, /) -> dict[str, Any]:
+        """Return the mail that goes with an invitation, as outbox work."""
+
+
+def meet(
+    session: Session,
+    caller: Caller,
+    assessment: Any,
+    person: Mapping[str, Any],
+    shows: Shows,
+    *,
+    send_email: bool,
+) -> tuple[Any, bool]:
+    """Invite somebody for a week, or find the invitation that is there, of an assessment that is no more active too.
+
+    It is kept from being cancelled before this transaction ends.
+    """
+    candidate = {**terms(), **person}
+    found, new = _meet(session, caller, assessment, candidate, shows.invitation_event)
+    while not new and not keep(session, found.id):  # cancelled since it was read
+        found, new = _meet(session, caller, assessment, candidate, shows.invitation_event)
+    if new and send_email:
+        mail(session, caller, [found], shows)
+    return found, new
+
+
+def terms() -> dict[str, Any]:
+    """Return what an invitation is like that nobody asked for in words of their own."""
+    return {
+        "role": "",
+        "external_id": None,
+        "tags": [],
+        "extra_time_percent": 0,
+        "expires_at": now() + INVITED_FOR,
+    }
+
+
+def mail(session: Change, caller: Caller, invited: Sequence[Any], shows: Shows) -> None:
+    """Mail candidates the links of their invitations."""
+    name = organisations.name(session, caller)
+    outbox.add_all(session, caller, "mail", [shows.invitation_mail(one, name) for one in invited])
+
+
+def _meet(
+    session: Change, caller: Caller, assessment: Any, candidate: Mapping[str, Any], show: events.Shape
+) -> tuple[Any, bool]:
     named = {"email": candidate["email"], "external_id": candidate.get("external_id")}
     found = existing(session, caller, assessment, **named)
     while found is None:
+        check_active(assessment.status)
         made, granted = _create(session, caller, assessment, candidate)
         if made:
             events.record(session, "invitation.created", made, show(made))

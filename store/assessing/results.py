@@ -1,6 +1,7 @@
 """Results: sessions as their organisation sees them."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -126,3 +127,16 @@ def settle(
                 session, "candidate.passed" if result.passed else "candidate.failed", sitting, show(sitting)
             )
     session.flush()
+
+
+def passed(session: Session, sitting: CandidateSession, passing_score: Decimal | None) -> bool | None:
+    """Say whether a settled session is enough, by a score of somebody else's where given; None without a verdict."""
+    if passing_score is None:
+        return sitting.passed
+    return grading.total(cases(session, sitting), passing_score).passed
+
+
+def settled(session: Session, invitation_id: UUID) -> CandidateSession | None:
+    """Load the session of an invitation, once nothing of it waits for review."""
+    found = select(CandidateSession).where(CandidateSession.invitation_id == invitation_id)
+    return session.scalars(found.where(CandidateSession.settled_at.is_not(None))).first()

@@ -8,8 +8,9 @@ from sqlalchemy import select
 
 import store
 from store.outbox import OutboxItem
-from tests.api import Api, Tenant
+from tests.api import Api, Tenant, address
 from tests.api import tenant as make_tenant
+from tests.pipelines import MANUAL, archive, enroll, measured, pipeline
 from tests.probes import refusal
 
 STATUSES = ("submitted", "knockout_failed", "on_hold", "withdrawn", "advanced", "rejected", "hired")
@@ -197,6 +198,58 @@ def test_without_an_invitation_left_nothing_advances(http: Any) -> None:
     assert seen(owner.live, made["id"]) == made
     in_test = arrange(owner.test, "submitted", assessment_id=owner.test.assessment()["id"])
     assert act(owner.test, in_test["id"], "advance").status_code == 200
+
+
+# --- Advancing into a pipeline
+
+
+def test_advancing_enrolls_in_the_linked_pipeline(tenant: Tenant) -> None:
+    stage, email = measured(tenant.live), address()
+    slug = pipeline(tenant.live, stage, MANUAL)
+    job = tenant.live.job(published=True, pipeline_slug=slug, assessment_slug=stage["assessment_slug"])[
+        "slug"
+    ]
+    made = tenant.live.application(job, email)
+    advanced = act(tenant.live, made["id"], "advance").json()
+    [enrollment] = tenant.live.get(f"/pipelines/{slug}/enrollments/").json()["results"]
+    assert (enrollment["email"], enrollment["candidate_name"]) == (email, "Ada Lovelace")
+    assert advanced["enrollment_id"] == enrollment["id"]
+    assert advanced["events"][-1]["details"] == {
+        "enrollment_id": enrollment["id"], "invitation_id": advanced["invitation_id"],
+    }  # fmt: skip
+    [invitation] = tenant.live.get("/invites/").json()["results"]
+    assert invitation["invite_token"] == enrollment["invite_token"]
+    assert [one["type"] for one in told(tenant.live)][-3:] == [
+        "pipeline.enrolled", "invitation.created", "application.advanced",
+    ]  # fmt: skip
+    assert len(mails("invitation", email)) == 1
+
+
+def test_who_is_in_the_pipeline_already_is_linked(tenant: Tenant) -> None:
+    slug = pipeline(tenant.live, MANUAL)
+    before = enroll(tenant.live, slug, "ada@example.com")
+    job = tenant.live.job(published=True, pipeline_slug=slug)["slug"]
+    made = tenant.live.application(job, "ADA@example.com")
+    advanced = act(tenant.live, made["id"], "advance").json()
+    assert (advanced["enrollment_id"], advanced["invitation_id"]) == (before["id"], None)
+    assert len(tenant.live.get(f"/pipelines/{slug}/enrollments/").json()["results"]) == 1
+
+
+def test_an_enrollment_mails_only_when_the_advance_is_asked_to(tenant: Tenant) -> None:
+    slug = pipeline(tenant.live, MANUAL, measured(tenant.live))
+    made = tenant.live.application(tenant.live.job(published=True, pipeline_slug=slug)["slug"])
+    advanced = act(tenant.live, made["id"], "advance", send_email=False).json()
+    tenant.live.post(f"/pipelines/enrollments/{advanced['enrollment_id']}/advance/")
+    assert mails("invitation", made["email"]) == []
+
+
+def test_into_an_archived_pipeline_nothing_advances(tenant: Tenant) -> None:
+    slug = pipeline(tenant.live, MANUAL)
+    made = tenant.live.application(tenant.live.job(published=True, pipeline_slug=slug)["slug"])
+    archive(tenant.live, slug)
+    refused = refusal(act(tenant.live, made["id"], "advance"), 400, "VALIDATION_ERROR")
+    assert refused["details"]["status"] == "archived"
+    assert seen(tenant.live, made["id"]) == made
 
 
 # --- Rejecting

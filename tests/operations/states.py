@@ -221,6 +221,33 @@ def an_attachment(kind: str) -> Any:
     return lambda api: an_application(api, cv=files()[kind])
 
 
+# --- Enrollments
+
+
+def an_enrollment(api: Api) -> Ids:
+    """Somebody at a pipeline's first stage, an assessment; `slug` is the pipeline's."""
+    made = a_pipeline(api)
+    person = {"email": address(), "name": "Ada Lovelace"}
+    shown = post(api, f"/pipelines/{made['pipeline_slug']}/enroll/", person)
+    kept = {"enrollment_id": shown["id"], "person": person["email"]}
+    return {**kept, "slug": made["pipeline_slug"], "pipeline_slug": made["pipeline_slug"]}
+
+
+def an_enrollment_after(step: str) -> Any:
+    def make(api: Api) -> Ids:
+        made = an_enrollment(api)
+        post(api, f"/pipelines/enrollments/{made['enrollment_id']}/{step}/")
+        return made
+
+    return make
+
+
+def a_note_of_an_enrollment(api: Api) -> Ids:
+    made = an_enrollment(api)
+    post(api, f"/pipelines/enrollments/{made['enrollment_id']}/notes/", {"body": "Asked for a later start."})
+    return made
+
+
 # --- Webhooks
 
 

@@ -23,8 +23,8 @@ LISTS = [
     for one in operations("openapi").values()
     if "updated_after" in {parameter["name"] for parameter in one.parameters}
 ]
-# What stands in a list's path: the list that has it, and under which name.
-PARENTS = {"slug": ("list_assessments", "slug"), "key": ("list_jobs", "slug")}
+# The lists of what stands in another list's path, by its slug.
+PARENTS = {"assessments": "list_assessments", "jobs": "list_jobs", "pipelines": "list_pipelines"}
 Found = dict[tuple[str, str], dict[str, Any]]
 
 
@@ -32,10 +32,12 @@ def rows(api: Api, one: Documented, **query: str) -> Found:
     """Every row of one list, by a name of its own."""
     paths, names = [one.path.removeprefix(BASE)], PLACE.findall(one.path)
     for name in names:
-        parent, field = PARENTS[name]
+        parent = PARENTS[paths[0].partition(f"/{{{name}}}")[0].rpartition("/")[2]]
         [above] = [other for other in LISTS if other.id == parent]
         paths = [
-            path.replace(f"{{{name}}}", found[field]) for path in paths for found in rows(api, above).values()
+            path.replace(f"{{{name}}}", found["slug"])
+            for path in paths
+            for found in rows(api, above).values()
         ]
     found: Found = {}
     for path in paths:

@@ -16,8 +16,9 @@ from store.database import aside
 from store.database.aside import Row
 from store.database.ids import new_id
 from store.delivering import fanout
-from tests.api import Tenant
+from tests.api import Tenant, address
 from tests.hooks import happen, new_caller, new_endpoint
+from tests.pipelines import enroll, measured, pipeline
 from workers.schedule import Kind
 
 COUNT = 3
@@ -58,6 +59,15 @@ def rejected(tenant: Tenant) -> None:
         tenant.live.post(f"/applications/{made['id']}/reject/")
 
 
+def waiting(tenant: Tenant) -> None:
+    stage = measured(tenant.live)
+    slug = pipeline(tenant.live, stage)
+    for _ in range(COUNT):
+        email = address()
+        tenant.live.invitation(stage["assessment_slug"], email)
+        enroll(tenant.live, slug, email)  # what it may have missed is looked for
+
+
 def happened(_: Tenant) -> None:
     happen(new_caller(), *["job.created"] * COUNT)
     with store.transaction() as session:
@@ -96,6 +106,7 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "job publications": drafted,
     "job expiries": opened,
     "rejection mails": rejected,
+    "enrollments": waiting,
     "events": happened,
     "deliveries": delivered,
     "outbox": worked,

@@ -6,9 +6,9 @@ import pytest
 
 from tests.documents import Documented, operations
 from tests.operations.rows import Row
-from tests.operations.table import assessments, candidate, invitations, jobs, pipelines
+from tests.operations.table import assessments, candidate, enrollments, invitations, jobs, pipelines
 
-PARTS = (assessments, invitations, jobs, pipelines, candidate)
+PARTS = (assessments, invitations, jobs, pipelines, enrollments, candidate)
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
 DOCUMENTED = {one.id: one for name in ("openapi", "candidate") for one in operations(name).values()}
 

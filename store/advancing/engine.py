@@ -1,0 +1,321 @@
+"""The engine: what becomes of an enrollment by an outcome or by hand, in the transaction that brought it about.
+
+Whoever settles a session calls `hold` before the invitation's row, and `settled` after (store.database.locks).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Protocol
+from uuid import UUID
+
+from sqlalchemy import bindparam, select, text
+from sqlalchemy.orm import Session, joinedload
+
+from rules import enrollments as rules
+from rules import invitations as invitation_rules
+from rules import sessions as session_rules
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import AssessmentNotActive, InviteQuotaExceeded, NotFound, Refusal
+from store import events
+from store.accounts import organisations
+from store.advancing import enrollments
+from store.advancing.enrollments import Enrollment
+from store.advancing.pipelines import Stage
+from store.assessing import inviting, results
+from store.assessing.invitations import Invitation
+from store.assessing.sessions import CandidateSession
+from store.database.aside import Row
+from store.database.base import ANYONE, visible
+from store.database.due import Due
+from store.database.prepared import Prepared
+
+SYSTEM = "system"  # whoever moves what nobody moved by hand
+
+
+class Shows(inviting.Shows, Protocol):
+    """How enrollments and their invitations look outside: the module `schemas.enrollments`."""
+
+    def enrollment_event(self, enrollment: Any, /, **more: Any) -> dict[str, Any]:
+        """Return the data of an enrollment's event."""
+
+
+@dataclass
+class Way:
+    """An enrollment, whose row is locked, on its way through the stages of its pipeline."""
+
+    session: Session
+    caller: Caller
+    enrollment: Enrollment
+    stages: Sequence[Stage]
+    shows: Shows
+    actor: str = SYSTEM
+
+    @property
+    def stage(self) -> Stage:
+        """Where it stands."""
+        return self.stages[self.enrollment.current_stage]
+
+
+def outcome(way: Way, signal: str | None, reason: str = "") -> None:
+    """Do what a signal asks, an outcome or a move by hand, and whatever comes of that at once; or refuse."""
+    while signal is not None:
+        effect = rules.effect(way.stage.stage_type, signal, way.enrollment.status)
+        if signal == "failed":
+            reason = reason or rules.REASONS[way.stage.stage_type]
+        signal = EFFECTS[effect](way, signal, reason)
+        way.actor, reason = SYSTEM, ""
+
+
+def enter(way: Way, *, refuse: bool = False) -> str | None:
+    """Begin the stage where it stands, and return its outcome where that is known already.
+
+    An assessment that cannot be entered now is tried again later, or refused: who waits at its door is not enrolled.
+    """
+    way.enrollment.waiting_reason = rules.WAITING.get(way.stage.stage_type)
+    if way.stage.stage_type != "assessment":
+        return None
+    try:
+        return _invite(way)
+    except (InviteQuotaExceeded, AssessmentNotActive) as refusal:
+        if refuse:
+            raise
+        _park(way, refusal)
+    return None
+
+
+def _advance(way: Way, _signal: str, reason: str) -> str | None:
+    one, was = way.enrollment, way.enrollment.current_stage
+    _leave(one)
+    if was + 1 == len(way.stages):
+        _move(way, "complete", "completed", to_stage=None, reason=reason)
+        return None
+    one.current_stage, one.invitation_id = was + 1, None
+    told = {"from_stage": was, "to_stage": was + 1, "next_stage_type": way.stage.stage_type}
+    _move(way, "advance", "advanced", from_stage=was, reason=reason, told=told)
+    return enter(way)
+
+
+def _reject(way: Way, _signal: str, reason: str) -> None:
+    one = way.enrollment
+    _leave(one)
+    one.rejected_at_stage, one.reject_reason = one.current_stage, reason
+    _move(way, "reject", "rejected", to_stage=None, reason=reason)
+
+
+def _hold(way: Way, _signal: str, reason: str) -> None:
+    _move(way, "hold", "held", reason=reason)
+
+
+def _unhold(way: Way, _signal: str, reason: str) -> None:
+    """Take off hold and catch up; the event comes first, and tells what it has come to."""
+    told: dict[str, Any] = {}
+    missed, way.enrollment.missed = way.enrollment.missed, None
+    events.apply(way.session, way.enrollment, rules.MOVES["unhold"], lambda _: told)
+    _happened(way, "unheld", reason=reason)
+    way.actor = SYSTEM
+    outcome(way, missed)
+    told |= way.shows.enrollment_event(way.enrollment)
+
+
+def _remember(way: Way, signal: str, _reason: str) -> None:
+    way.enrollment.missed = signal
+
+
+def _nothing(_way: Way, _signal: str, _reason: str) -> None:
+    pass
+
+
+# Each may return the outcome of the stage that it has led to.
+EFFECTS: dict[str, Callable[[Way, str, str], str | None]] = {
+    "advance": _advance,
+    "reject": _reject,
+    "hold": _hold,
+    "unhold": _unhold,
+    "remember": _remember,
+    "nothing": _nothing,
+}
+
+
+def _leave(one: Enrollment) -> None:
+    one.missed = one.waiting_reason = one.retry_at = None
+
+
+def _move(way: Way, move: str, kind: str, *, told: dict[str, Any] | None = None, **line: Any) -> None:
+    def shape(one: Enrollment) -> dict[str, Any]:
+        return way.shows.enrollment_event(one, **(told or {}))
+
+    events.apply(way.session, way.enrollment, rules.MOVES[move], shape)
+    _happened(way, kind, **line)
+
+
+def _happened(way: Way, kind: str, **line: Any) -> None:
+    at = way.enrollment.current_stage
+    line = {"from_stage": at, "to_stage": at, **line}
+    enrollments.happened(way.session, way.enrollment, kind, actor=way.actor, **line)
+
+
+def _invite(way: Way) -> str | None:
+    """Invite to the stage's assessment, or take what is there: what is settled counts, what has expired is reopened."""
+    one, stage = way.enrollment, way.stage
+    person = {"email": one.email, "name": one.candidate_name, "enrollment_id": one.id}
+    invitation, new = inviting.meet(
+        way.session, way.caller, stage.assessment, person, way.shows, send_email=one.send_email
+    )
+    known = None if new else _outcome_of(way, results.settled(way.session, invitation.id))
+    if not new and known is None:
+        _reopen(way, invitation)
+    looked = new or known or one.invitation_id == invitation.id
+    one.invitation_id, one.waiting_reason = invitation.id, None
+    # Somebody may be settling it this moment, who saw nobody waiting for it.
+    one.retry_at = None if looked else now() + rules.LOOK_AGAIN_AFTER
+    return known
+
+
+def _outcome_of(way: Way, sitting: CandidateSession | None) -> str | None:
+    if sitting is None:
+        return None
+    return rules.outcome(results.passed(way.session, sitting, way.stage.pass_score_override))
+
+
+def _reopen(way: Way, invitation: Any) -> None:
+    """Give who did not begin in time another week."""
+    over = {"expires_at": invitation.expires_at, "deadline_at": None, "moment": now()}
+    if session_rules.status(invitation.status, **over) != "expired":
+        return
+    assert way.stage.assessment is not None
+    invitation_rules.check_active(way.stage.assessment.status)
+    mine = select(Invitation).where(Invitation.id == invitation.id).options(joinedload(Invitation.assessment))
+    row = way.session.scalars(
+        mine.with_for_update(of=Invitation).execution_options(populate_existing=True)
+    ).one()
+    over["expires_at"] = row.expires_at
+    if session_rules.status(row.status, **over) == "expired":
+        row.expires_at = now() + invitation_rules.INVITED_FOR
+        if row.status == "expired":
+            events.apply(way.session, row, invitation_rules.MOVES["reopen"])
+        if way.enrollment.send_email:
+            inviting.mail(way.session, way.caller, [row], way.shows)
+
+
+def _park(way: Way, refusal: Refusal) -> None:
+    """Wait for what a stage lacks, and try again; the history says once why."""
+    one, waited = way.enrollment, way.enrollment.retry_at is not None
+    one.waiting_reason = "invite_quota" if isinstance(refusal, InviteQuotaExceeded) else None
+    one.retry_at = rules.retry_at(now())
+    if not waited:
+        _happened(way, "waiting", reason=str(refusal))
+
+
+# --- What is taken before
+
+
+def stages(session: Session, pipeline_id: UUID) -> Sequence[Stage]:
+    """Load a pipeline's stages with their assessments, in order."""
+    mine = select(Stage).where(Stage.pipeline_id == pipeline_id).order_by(Stage.position)
+    return session.scalars(mine.options(joinedload(Stage.assessment))).all()
+
+
+_INVITES = Prepared(
+    select(Stage.id)
+    .where(Stage.pipeline_id == bindparam("pipeline_id"), Stage.stage_type == "assessment")
+    .limit(1)
+)
+
+
+def hold_month(session: Session, caller: Caller, pipeline_id: UUID) -> None:
+    """Take the month, where going through a pipeline may invite, before all that comes after it in order."""
+    if _INVITES.first(session, pipeline_id=pipeline_id):
+        organisations.hold_month(session, caller)
+
+
+_WHERE = Prepared(
+    visible(ANYONE, Enrollment)
+    .with_only_columns(Enrollment.pipeline_id, Enrollment.current_stage)
+    .where(Enrollment.id == bindparam("id"))
+)
+
+
+def by_hand(
+    session: Session, caller: Caller, id: UUID, signal: str, shows: Shows, *, actor: str, reason: str = ""
+) -> None:
+    """Move an enrollment as somebody asks, or refuse. Two who advance it from one stage at once move it once."""
+    seen = _WHERE.first(session, caller, id=id)
+    if seen is None:
+        raise NotFound("There is no such enrollment.")
+    if signal in ("advance", "unhold"):
+        hold_month(session, caller, seen.pipeline_id)
+    [one] = enrollments.lock(session, Enrollment.id == id)
+    if signal == "advance" and one.current_stage != seen.current_stage:
+        return
+    outcome(Way(session, caller, one, stages(session, one.pipeline_id), shows, actor), signal, reason)
+    session.flush()
+
+
+# --- Settled sessions
+
+Waiting = list[tuple[Caller, Enrollment]]
+_GOING = ("active", "on_hold")
+_WAITING = Prepared(
+    text("""
+    SELECT enrollment.organisation_id, enrollment.livemode, organisation.plan
+    FROM invitations AS invitation
+    JOIN enrollments AS enrollment ON enrollment.invitation_id = invitation.id
+    JOIN organisations AS organisation ON organisation.id = enrollment.organisation_id
+    WHERE invitation.token = :token AND enrollment.status IN ('active', 'on_hold')
+    LIMIT 1
+    """)
+)
+
+
+def hold(session: Session, token: str) -> Waiting:
+    """Lock those who wait for an invitation's outcome, before the invitation itself; mostly there is nobody."""
+    found = _WAITING.first(session, token=token)
+    if found is None:
+        return []
+    caller = Caller(found.organisation_id, found.livemode, found.plan)
+    organisations.hold_month(session, caller)
+    invited = select(Invitation.id).where(Invitation.token == token).scalar_subquery()
+    held = enrollments.lock(session, Enrollment.invitation_id == invited, Enrollment.status.in_(_GOING))
+    return [(caller, one) for one in held]
+
+
+def settled(session: Session, waiting: Waiting, sitting: CandidateSession, shows: Shows) -> None:
+    """Tell those who wait for a session of its outcome, once it has one."""
+    if sitting.settled_at is None:
+        return
+    for caller, one in waiting:
+        way = Way(session, caller, one, stages(session, one.pipeline_id), shows)
+        outcome(way, _outcome_of(way, sitting))
+    session.flush()
+
+
+# --- Stages that could not be entered
+
+RETRIES = Due("enrollments", Enrollment, Enrollment.retry_at, Enrollment.status == "active", locked=False)
+_PUT_OFF = Prepared(
+    text("""
+    UPDATE enrollments SET retry_at = :retry_at
+    WHERE id = ANY (:ids) AND status = 'active' AND waiting_reason = 'invite_quota' AND retry_at <= :moment
+    """)
+)
+
+
+def resume(session: Session, rows: Sequence[Row], shows: Shows) -> int:
+    """Enter the stages that could not be entered before; those without an invitation left are put off together."""
+    by_owner = sorted(rows, key=lambda row: (str(row.organisation_id), bool(row.livemode), row.id))
+    for _, mine in groupby(by_owner, key=lambda row: (row.organisation_id, row.livemode)):
+        _resume(session, list(mine), shows)
+    session.flush()
+    return len(rows)
+
+
+def _resume(session: Session, rows: Sequence[Row], shows: Shows) -> None:
+    caller = organisations.caller_of(session, rows[0])
+    organisations.hold_month(session, caller)
+    if organisations.invites_left(session, caller) == 0:
+        _PUT_OFF.run(session, ids=[row.id for row in rows], retry_at=rules.retry_at(now()), moment=now())
+    for one in enrollments.lock(session, *RETRIES.among(rows)):
+        way = Way(session, caller, one, stages(session, one.pipeline_id), shows)
+        outcome(way, enter(way))
