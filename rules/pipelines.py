@@ -30,7 +30,7 @@ def check_plan(plan: Plan, settings: Mapping[str, Any]) -> None:
 
 def assessments(stages: Sequence[Stage]) -> set[str]:
     """Return the slugs and ids by which stages name their assessments."""
-    return {str(one[name]) for one in stages for name in LINKS if one.get(name) is not None}
+    return {str(one[name]) for one in stages for name in _names(one)}
 
 
 def restage(
@@ -50,16 +50,17 @@ def restage(
     if locked and stand < len(there):
         raise StagesLocked
     _refuse(
-        _fault(number, "assessment_slug", "The assessment is archived.")
+        _fault(number, name, "The assessment is archived.")
         for number, one in wanted[stand:]
-        if (link := _link(given[number], found)) and link.status == "archived" and not _had(one, known)
+        for name in _names(given[number])[:1]
+        if found[str(given[number][name])].status == "archived" and not _had(one, known)
     )
     return stand, [one for _, one in wanted[stand:]]
 
 
 def _faults(given: Sequence[Stage], found: Mapping[str, Any]) -> Iterator[Fault]:
     for number, one in enumerate(given):
-        names = [name for name in LINKS if one.get(name) is not None]
+        names = _names(one)
         if one["stage_type"] != "assessment":
             for name in OF_ASSESSMENTS:
                 if one.get(name) is not None:
@@ -105,17 +106,17 @@ def _ordered(given: Sequence[Stage]) -> list[tuple[int, Stage]]:
     return sorted(enumerate(given), key=lambda pair: pair[1].get("order", pair[0]))
 
 
-def _link(one: Stage, found: Mapping[str, Any]) -> Any:
-    return next((found[str(one[name])] for name in LINKS if one.get(name) is not None), None)
+def _names(one: Stage) -> list[str]:
+    return [name for name in LINKS if one.get(name) is not None]
 
 
 def _content(one: Stage, found: Mapping[str, Any]) -> dict[str, Any]:
-    link, score = _link(one, found), one.get("pass_score_override")
+    names, score = _names(one), one.get("pass_score_override")
     kept = {"id": one["id"]} if one.get("id") is not None else {}
     return kept | {
         "stage_type": one["stage_type"],
         "label": one.get("label", ""),
-        "assessment_id": link and link.id,
+        "assessment_id": found[str(one[names[0]])].id if names else None,
         "interview_template_id": None,
         "pass_score_override": None if score is None else decimals.cents(score),
     }

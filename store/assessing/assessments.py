@@ -14,7 +14,7 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship, selectinload
 
 from rules.assessments import RESERVED_SLUGS
 from rules.caller import Caller
@@ -108,7 +108,8 @@ class AssessmentCase(Base, Identified):
 
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Assessment:
     """Load one by slug or id with its squad, or raise NotFound."""
-    found = by_key(caller, Assessment, key).options(joinedload(Assessment.team))
+    load = selectinload if for_update else joinedload  # a join is as old as the wait for the lock began
+    found = by_key(caller, Assessment, key).options(load(Assessment.team))
     row = session.scalars(found.with_for_update(of=Assessment) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such assessment.")

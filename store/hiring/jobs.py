@@ -15,7 +15,7 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship, selectinload
 
 from rules import jobs as rules
 from rules.caller import Caller
@@ -89,7 +89,8 @@ LINKS = ("team", "assessment", "pipeline")
 
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Job:
     """Load one by slug or id with what it is linked to, or raise NotFound."""
-    found = by_key(caller, Job, key).options(*(joinedload(getattr(Job, name)) for name in LINKS))
+    load = selectinload if for_update else joinedload  # a join is as old as the wait for the lock began
+    found = by_key(caller, Job, key).options(*(load(getattr(Job, name)) for name in LINKS))
     row = session.scalars(found.with_for_update(of=Job) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such job.")

@@ -12,9 +12,11 @@ from starlette.testclient import TestClient
 import store
 from rules.clock import iso, now
 from store.advancing.pipelines import Pipeline
+from store.hiring.jobs import Job
 from tests.api import Api, Tenant
 from tests.api import tenant as make_tenant
 from tests.probes import faults, refusal
+from tests.waiting import while_changing
 
 REVIEW = {"stage_type": "manual_review", "label": "The team decides"}
 INTERVIEW = {"stage_type": "interview", "label": "Meet the founders"}
@@ -325,6 +327,14 @@ def test_a_job_with_an_archived_pipeline_is_not_published(tenant: Tenant) -> Non
     assert (opened["status"], opened["pipeline_slug"]) == ("open", pipeline["slug"])
     change(tenant.live, pipeline["slug"], archived=True)
     assert tenant.live.get(f"/jobs/{job['slug']}/").json()["pipeline_id"] == pipeline["id"]
+
+
+def test_a_job_that_got_an_archived_pipeline_a_moment_ago_is_not_published(tenant: Tenant) -> None:
+    job, pipeline = tenant.live.job(), tenant.live.pipeline()
+    change(tenant.live, pipeline["slug"], archived=True)
+    linked = update(Job).where(Job.id == UUID(job["id"])).values(pipeline_id=UUID(pipeline["id"]))
+    answer = while_changing(linked, lambda: tenant.live.post(f"/jobs/{job['slug']}/publish/"))
+    assert list(faults(answer)) == ["/pipeline_id"]
 
 
 def test_lists_keep_to_what_changed_lately(tenant: Tenant) -> None:

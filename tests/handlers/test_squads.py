@@ -5,14 +5,17 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
 import store
 from store.accounts import members
 from store.accounts.squads import SquadMember
+from store.assessing.assessments import Assessment
 from tests.api import Api, Tenant
 from tests.api import tenant as make_tenant
 from tests.probes import faults, refusal
+from tests.waiting import while_changing
 
 
 def shown(api: Api, path: str) -> dict[str, Any]:
@@ -187,3 +190,12 @@ def test_a_copy_belongs_to_the_squad_of_its_original(tenant: Tenant) -> None:
     copy = tenant.live.post(f"/assessments/{original['slug']}/duplicate/", {}).json()
     assert copy["team"] == original["team"] == as_team(squad)
     assert shown(tenant.live, f"/assessments/{copy['slug']}/") == copy
+
+
+def test_a_squad_that_an_assessment_got_a_moment_ago_can_be_taken_from_it(tenant: Tenant) -> None:
+    squad, made = tenant.live.squad(), tenant.live.assessment()
+    given = update(Assessment).where(Assessment.id == UUID(made["id"])).values(team_id=UUID(squad["id"]))
+    taken = while_changing(given, lambda: change(tenant.live, "assessments", made["slug"], team_id=None))
+    assert taken.json()["team"] is shown(tenant.live, f"/assessments/{made['slug']}/")["team"] is None
+    kept = while_changing(given, lambda: change(tenant.live, "assessments", made["slug"], title="Data"))
+    assert kept.json()["team"] == as_team(squad)
