@@ -1,0 +1,96 @@
+"""Prints a letter in a process of its own, which may fail or be stopped without harm."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gateways.letters import fonts
+from gateways.letters.blocks import blocks, is_rtl, language
+
+SECONDS = 20.0
+MEMORY_MB = 1500  # of address space: what is resident is a tenth of it
+LARGEST = 10 << 20
+
+START = "import sys; sys.path[:0] = sys.argv[1].split(':'); from gateways.letters.child import main; main()"
+# Chinese, Japanese and Korean have one face.
+THICKENED = r"[\u{1100}-\u{11ff}\u{2e80}-\u{9fff}\u{ac00}-\u{d7af}\u{f900}-\u{faff}\u{ff00}-\u{ffef}]+"
+REGIONS = {"ja": "jp", "ko": "kr", "zh": "cn"}
+
+
+class PrintingError(RuntimeError):
+    """A letter could not be printed within the limits."""
+
+
+def render(letter: Mapping[str, Any]) -> bytes:
+    """Return a letter as PDF, the same for the same letter; raises PrintingError.
+
+    It has `{organisation_name, candidate_name, title, job_title, compensation_text, start_date, body_html}`, the last
+    of them safe to show, the date as ISO 8601 or none.
+    """
+    pdf = _run({"letter": _data(letter), "folders": [str(one) for one in fonts.folders()]})
+    if not pdf.startswith(b"%PDF-") or len(pdf) > LARGEST:
+        raise PrintingError("The letter could not be printed.")
+    return pdf
+
+
+def _data(letter: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a letter as the template wants it."""
+    start = letter["start_date"]
+    facts = {
+        "For": letter["candidate_name"],
+        "Position": letter["job_title"],
+        "Compensation": letter["compensation_text"],
+        "Start": _spelt(date.fromisoformat(start)) if start else "",
+    }
+    spoken = language("".join(str(one) for one in letter.values()))
+    return {
+        "organisation_name": letter["organisation_name"],
+        "title": letter["title"],
+        "rtl": {name: is_rtl(letter[name]) for name in ("organisation_name", "title")},
+        "facts": [[label, words, is_rtl(words)] for label, words in facts.items() if words],
+        "blocks": blocks(letter["body_html"]),
+        "families": [*fonts.FAMILIES],
+        "language": {"lang": spoken, "region": REGIONS[spoken]} if spoken else {},
+        "thickened": THICKENED,
+    }
+
+
+def _spelt(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
+
+
+def _run(orders: dict[str, Any]) -> bytes:
+    root = Path(__file__).resolve().parents[2]
+    given = json.dumps({**orders, "seconds": int(SECONDS) + 1, "memory_mb": MEMORY_MB}).encode()
+    with subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
+        [sys.executable, "-I", "-c", START, str(root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # One heap and one thread are enough; more of them only reserve address space.
+        env={"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"},
+        cwd="/",
+        start_new_session=True,
+    ) as process:
+        try:
+            out, said = process.communicate(given, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            _stop(process)
+            raise PrintingError("The letter takes too long to print.") from None
+        except BaseException:
+            _stop(process)
+            raise
+    if process.returncode:
+        raise PrintingError(f"The letter could not be printed: {said.decode(errors='replace')[-500:]}")
+    return out
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
