@@ -19,6 +19,7 @@ from rules.errors import Invalid, NotFound
 from rules.pages import Page
 from schemas import applications as schemas
 from schemas import emails
+from schemas import offers as offer_schemas
 from schemas.files import File
 from store import events
 from store.applying import applications, attachments, candidates, moves, room, screened
@@ -28,6 +29,7 @@ from store.database.engine import Reading
 from store.database.ids import new_id
 from store.hiring import fields, jobs, knockouts
 from store.hiring.jobs import Job
+from store.offering import moves as offer_moves
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -161,9 +163,10 @@ def advance_application(session: Session, caller: Caller, application_id: UUID, 
 
 
 def reject_application(session: Session, caller: Caller, application_id: UUID, body: Body) -> Body:
-    """Reject; the candidate hears of it as the job says."""
+    """Reject; the candidate hears of it as the job says, and offers that were not answered are withdrawn."""
     found = applications.get(session, caller, application_id, for_update=True)
     moves.reject(session, caller, found, schemas, actor=ACTOR, reason=body["reason"])
+    offer_moves.withdraw_all(session, found, offer_schemas)
     return _shown(session, found)
 
 
@@ -182,9 +185,10 @@ def unhold_application(session: Session, caller: Caller, application_id: UUID) -
 
 
 def withdraw_application(session: Session, caller: Caller, application_id: UUID) -> Body:
-    """Withdraw for the candidate."""
+    """Withdraw for the candidate, and offers that were not answered with it."""
     found = applications.get(session, caller, application_id, for_update=True)
     moves.withdraw(session, found, schemas, actor=ACTOR)
+    offer_moves.withdraw_all(session, found, offer_schemas)
     return _shown(session, found)
 
 

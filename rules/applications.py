@@ -20,7 +20,8 @@ MOVES = {
     "hold": Move(set(STATUSES) - {"on_hold"}, "on_hold", event="application.held"),
     "unhold": Move({"on_hold"}, "", event="application.unheld"),  # to wherever it was held from
     "withdraw": Move(UNDECIDED | {"advanced"}, "withdrawn", event="application.withdrawn"),
-    "hire": Move({"advanced"}, "hired"),
+    "hire": Move({"advanced"}, "hired", event="application.hired"),
+    "accept": Move(UNDECIDED | {"advanced"}, "hired", event="application.hired"),  # an offer
 }
 
 # What a second time answers as the first did, without doing it again.
@@ -46,6 +47,11 @@ def move(name: str, status: str, held_from: str | None) -> Move | None:
         return found
     found = take(MOVES, name, status)
     return replace(found, target=held_from) if held_from else found
+
+
+def beneath(status: str, held_from: str | None) -> str:
+    """Say where an application stands but for a hold."""
+    return held_from if status == "on_hold" and held_from else status
 
 
 def rejection_mail_at(visibility: str, now: datetime) -> datetime | None:

@@ -47,6 +47,7 @@ EVENTS = {
     "application.advanced": "An application moved on to the next step.",
     "application.rejected": "An application was rejected.",
     "application.withdrawn": "An application was withdrawn.",
+    "application.hired": "A candidate was hired, by hand or by accepting an offer.",
     "offer.sent": "An offer went out to the candidate.",
     "offer.accepted": "The candidate accepted an offer.",
     "offer.declined": "The candidate declined an offer.",

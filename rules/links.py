@@ -26,6 +26,11 @@ def take(token: str) -> str:
     return f"{_base_url}/take/{token}"
 
 
+def offer(token: str) -> str:
+    """Return the link with which a candidate reads and answers an offer."""
+    return f"{_base_url}/offer/{token}"
+
+
 def error(code: str) -> str:
     """Return the page that explains an error code."""
     return f"{_base_url}/docs/errors/{code}/"

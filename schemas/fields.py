@@ -1,7 +1,7 @@
-"""The two ways in which answers write what JSON has no word for."""
+"""The ways in which answers write what JSON has no word for."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +28,18 @@ class Moment(fields.Field[datetime]):
         return iso(value)
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **options: Any) -> str | None:
+        return self.written(value)
+
+
+class Day(fields.Field[date]):
+    """A calendar date as ISO 8601 has it."""
+
+    @staticmethod
+    def written(value: date | None) -> str | None:
+        """Write one date."""
+        return None if value is None else value.isoformat()
+
+    def _serialize(self, value: date | None, attr: str | None, obj: Any, **options: Any) -> str | None:
         return self.written(value)
 
 

@@ -11,17 +11,25 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from sqlalchemy.orm import Session
 
 from gateways import mail
+from gateways.letters import printing
 from gateways.mail import Mail, RefusedError
 from store.assessing import invitations
+from store.offering import offers
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "mail"
 LONGEST_WORDS = 500  # of a mail server that are kept
 # Where it is shown that a mail did not reach its address, by what names the row in the mail's arguments.
-NOTED: dict[str, Callable[[Session, UUID, str], None]] = {"invitation_id": invitations.note_refusal}
+NOTED: dict[str, Callable[[Session, UUID, str], None]] = {
+    "invitation_id": invitations.note_refusal,
+    "offer_id": offers.note_refusal,
+}
 
 
 def send(id: UUID, arguments: dict[str, Any]) -> None:
-    """Send one mail: `{template, to, to_name, livemode}` and whatever else the template speaks of."""
+    """Send one mail: `{template, to, to_name, livemode}` and whatever else the template speaks of.
+
+    A `letter` among them goes with it as PDF.
+    """
     mail.send(compose(id, arguments))
 
 
@@ -47,7 +55,14 @@ def compose(id: UUID, arguments: dict[str, Any]) -> Mail:
         text=text.render(arguments),
         html=html.render(arguments),
         livemode=arguments["livemode"],
+        attachments=_attachments(arguments),
     )
+
+
+def _attachments(arguments: dict[str, Any]) -> list[tuple[str, str, bytes]]:
+    """Print the letter that goes with a mail; most have none."""
+    letter = arguments.get("letter")
+    return [("offer.pdf", "application/pdf", printing.render(letter))] if letter else []
 
 
 def moment(text: str) -> str:

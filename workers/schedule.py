@@ -9,12 +9,16 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 import rules.jobs
+import rules.offers
 import schemas.applications
 import schemas.enrollments
 import schemas.invitations
 import schemas.jobs
+import schemas.offers
 import schemas.sessions
 import store
+from gateways.letters import fonts
+from rules import plans
 from rules.clock import now
 from rules.errors import Refusal
 from store import events
@@ -26,6 +30,8 @@ from store.database import aside
 from store.database.aside import Row
 from store.database.due import Due
 from store.hiring import jobs
+from store.offering import moves as offer_moves
+from store.offering import offers
 from store.operating import retention
 from workers import apart, measures
 
@@ -127,6 +133,34 @@ def resume_enrollments(session: Session, rows: Sequence[Row]) -> int:
     return engine.resume(session, rows, schemas.enrollments)
 
 
+def send_offers(session: Session, rows: Sequence[Row]) -> int:
+    """Send offers whose moment has come; one that is not fit is a draft again, with the reason kept."""
+    for row in rows:
+        caller = organisations.caller_of(session, row)
+        offer = offers.hold(session, caller, row.id)
+        moment = offer.scheduled_send_at
+        if offer.status != "scheduled" or moment is None or moment > now():
+            continue  # another schedule, or somebody, was faster
+        try:
+            plans.require(caller.plan_name, "offers")
+            offer_moves.send(session, caller, offer, schemas.offers, fonts.unprintable)
+        except Refusal as refusal:
+            offer_moves.put_back(session, offer, rules.offers.reason(refusal))
+            log.warning(
+                "An offer could not be sent on schedule.",
+                extra={"offer": str(offer.id), "refusal": refusal.code},
+            )
+    return len(rows)
+
+
+def expire_offers(session: Session, rows: Sequence[Row]) -> int:
+    """Expire offers that nobody answered in time."""
+    due = offers.overdue(session, rows)
+    for offer in due:
+        events.apply(session, offer, rules.offers.MOVES["expire"], schemas.offers.event)
+    return len(due)
+
+
 KINDS = (
     Kind(invitations.DUE, expire_invitations),
     Kind(sessions.DUE, finish_sessions, FEW),
@@ -134,6 +168,8 @@ KINDS = (
     Kind(jobs.EXPIRIES, close_jobs, FEW),
     Kind(moves.REJECTION_MAILS, mail_rejections, FEW),
     Kind(engine.RETRIES, resume_enrollments, FEW),
+    Kind(offers.SENDINGS, send_offers, 1),
+    Kind(offers.EXPIRIES, expire_offers, FEW),
     Kind(retention.EVENTS, retention.deletion(retention.EVENTS)),
     Kind(retention.DELIVERIES, retention.delete_deliveries),
     Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),

@@ -173,6 +173,16 @@ def hire(session: Session, application: Application, shows: Shows, *, actor: str
     make(session, application, move, "hired", shows, actor)
 
 
+def hire_accepted(
+    session: Session, application: Application, shows: Shows, *, actor: str, offer_id: str
+) -> None:
+    """Hire who accepted an offer, on hold or not; who was hired before stays so."""
+    if rules.beneath(application.status, application.held_from) != "hired":
+        move = _move("accept", application)
+        assert move is not None
+        make(session, application, move, "hired", shows, actor, offer_id=offer_id)
+
+
 REJECTION_MAILS = Due(
     "rejection mails", Application, Application.rejection_mail_at, Application.status == "rejected"
 )

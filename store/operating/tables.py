@@ -11,6 +11,7 @@ from store.database import aside
 from store.database.base import Base
 from store.delivering import webhooks
 from store.hiring import fields, jobs, knockouts, requirements
+from store.offering import offers
 
 __all__ = [
     "applications",
@@ -30,6 +31,7 @@ __all__ = [
     "knockouts",
     "members",
     "metadata",
+    "offers",
     "organisations",
     "outbox",
     "pipelines",

@@ -248,6 +248,28 @@ def a_note_of_an_enrollment(api: Api) -> Ids:
     return made
 
 
+# --- Offers
+
+LETTER = {
+    "title": "Senior engineer at Northwind",
+    "body_html": "<p>Dear Ada,</p><p>we would like you to join us.</p>",
+}
+
+
+def an_offer(api: Api) -> Ids:
+    """A draft that could be sent."""
+    made = an_application(api)
+    drafted = post(api, "/offers/", {"application_id": made["application_id"], **LETTER})
+    return {**made, "offer_id": drafted["id"]}
+
+
+def a_sent_offer(api: Api) -> Ids:
+    """An offer that waits for its answer, with the token of its link."""
+    made = an_offer(api)
+    sent = post(api, f"/offers/{made['offer_id']}/send/")
+    return {**made, "token": sent["respond_url"].rpartition("/")[2]}
+
+
 # --- Webhooks
 
 

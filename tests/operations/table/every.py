@@ -6,9 +6,9 @@ import pytest
 
 from tests.documents import Documented, operations
 from tests.operations.rows import Row
-from tests.operations.table import assessments, candidate, enrollments, invitations, jobs, pipelines
+from tests.operations.table import assessments, candidate, enrollments, invitations, jobs, offers, pipelines
 
-PARTS = (assessments, invitations, jobs, pipelines, enrollments, candidate)
+PARTS = (assessments, invitations, jobs, pipelines, enrollments, offers, candidate)
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
 DOCUMENTED = {one.id: one for name in ("openapi", "candidate") for one in operations(name).values()}
 
