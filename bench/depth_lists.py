@@ -19,6 +19,7 @@ from schemas import cases as case_schemas
 from schemas import document
 from schemas import invitations as invitation_schemas
 from schemas import jobs as job_schemas
+from schemas import offers as offer_schemas
 from schemas import pipelines as pipeline_schemas
 from schemas import results as result_schemas
 from schemas import squads as squad_schemas
@@ -31,6 +32,7 @@ from store.assessing import assessments, cases, invitations, results
 from store.database.listing import Listing
 from store.delivering import deliveries, fanout, webhooks
 from store.hiring import careers, jobs
+from store.offering import offers
 
 PAGES = {"cursor", "page_size", "ordering"}  # parameters of a list that are no filter
 Value = tuple[str, Any]  # label, value
@@ -58,6 +60,7 @@ SHOWN = {
     "list_events": Shown(events.LIST, fanout.envelope),
     "list_invitations": Shown(invitations.LIST, invitation_schemas.detail),
     "list_jobs": Shown(jobs.LIST, job_schemas.item),
+    "list_offers": Shown(offers.LIST, offer_schemas.offer),
     "list_open_jobs": Shown(careers.LIST, lambda job: careers_schemas.item(job, _VISITED)),
     "list_pipelines": Shown(pipelines.LIST, pipeline_schemas.item),
     "list_results": Shown(results.LIST, result_schemas.item, _OF_ASSESSMENT),
@@ -112,6 +115,8 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
         ),
         "job_id": (("job", made_id("jobs", 1)), ("small job", made_id("jobs", 78))),
         "job_slug": (("job by name", "jobs-1"),),
+        "job": (("job by name", "jobs-1"), ("small job", str(made_id("jobs", 78)))),
+        "application_id": (("application", made_id("applications", 780)),),
         "external_id": (("external id", f"reference-{rows // 2}"),),
         "tag": (("frequent tag", "season-1"), ("rare tag", "tag-8")),
         "email": (("email", f"c{rows // 4}@example.com"),),
@@ -128,6 +133,7 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
         ),
         "list_invitations status": (("status", "completed"), ("rare status", "started")),
         "list_jobs status": (("status", "open"),),
+        "list_offers status": (("status", "accepted"), ("rare status", "expired")),
         "list_results status": (("status", "completed"), ("rare status", "started")),
     }
 

@@ -27,6 +27,7 @@ TABLES = (
     "webhook_endpoints",
     "squads",
     "pipelines",
+    "offers",
 )
 
 
@@ -214,6 +215,20 @@ SELECT {timed_id("n")}, {MADE}, {OWNER}, true,
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
 
+# One for every tenth application; every other one is for the first job.
+OFFERS = f"""
+INSERT INTO offers (
+    id, created_at, updated_at, organisation_id, livemode, application_id, job_id, token, status, title, body_html,
+    compensation_text, decline_reason
+)
+SELECT {id("offers", "n")}, {MADE}, {CHANGED}, {OWNER}, true, {id("applications", "n * 10")},
+       CASE WHEN n %% 2 = 0 THEN {id("jobs", "1")} ELSE {id("jobs", "2 + n / 2 %% (%(rows)s::int / 10)")} END,
+       'offer-' || n, CASE WHEN {chance(17)} %% 1000 = 0 THEN 'expired' ELSE (ARRAY[
+        'draft', 'accepted', 'accepted', 'declined', 'withdrawn', 'sent'])[1 + {chance(18)} %% 6] END,
+       'Senior engineer', '<p>Dear Ada, we would like you to join us.</p>', 'EUR 84,000', ''
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+
 
 @dataclass(frozen=True)
 class Filling:
@@ -238,6 +253,7 @@ FILLINGS = (
     Filling("webhook_endpoints", ENDPOINTS, 0.01),
     Filling("events", EVENTS),
     Filling("deliveries", DELIVERIES),
+    Filling("offers", OFFERS, 0.1),
 )
 
 

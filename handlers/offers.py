@@ -92,15 +92,15 @@ def get_offer_letter(session: Session, token: str) -> Body:
 
 def accept_offer(session: Session, token: str) -> Body:
     """Accept, which hires the candidate."""
-    return answer(session, token, "accept")
+    return _answer(session, token, "accept")
 
 
 def decline_offer(session: Session, token: str, body: Body) -> Body:
     """Decline."""
-    return answer(session, token, "decline", body["reason"])
+    return _answer(session, token, "decline", body["reason"])
 
 
-def answer(session: Session, token: str, name: str, reason: str = "") -> Body:
+def _answer(session: Session, token: str, name: str, reason: str = "") -> Body:
     """Take the candidate's answer; the same one again changes nothing."""
     offer = offers.hold_seen(session, token)
     moves.answer(session, offer, name, schemas, application_schemas, reason=reason)

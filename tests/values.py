@@ -32,6 +32,8 @@ def _string(schema: dict[str, Any]) -> Strategy:
         return st.sampled_from(["ada@example.com", "Grace.Hopper+1@example.org"])
     if schema.get("format") == "uri":
         return st.sampled_from(["https://example.com/hook", "https://example.org/a?b=c"])
+    if schema.get("format") == "date":
+        return st.sampled_from(["2026-11-21", "2028-02-29"])
     if schema.get("format") == "date-time":
         return st.sampled_from(["2026-11-21T10:00:00Z", "2026-11-21T10:00:00.5+02:00"])
     shortest, longest = schema.get("minLength", 0), min(schema.get("maxLength", 50), 50)

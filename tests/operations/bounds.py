@@ -92,6 +92,9 @@ def texts(schema: Schema) -> Iterator[str]:
     if kind == "date-time":
         yield from ("2031-01-01T00:00:00Z", "2031-13-01T00:00:00Z", "yesterday")
         return
+    if kind == "date":
+        yield from ("2031-01-01", "2031-02-30", "2031-01-01T00:00:00Z", "tomorrow")
+        return
     yield from ("!", "", FITTING.get(str(kind), "x"))
     longest = schema.get("maxLength", 0)
     for length in {schema.get("minLength", 0), schema.get("minLength", 1) - 1, longest, longest + 1}:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from marshmallow import Schema, fields, post_dump
 
 import schemas
-from schemas.fields import DecimalText, Moment
+from schemas.fields import Day, DecimalText, Moment
 from schemas.showing import show
 from tests.test_house import short, sources
 
@@ -39,6 +39,7 @@ VALUES: dict[type, st.SearchStrategy[Any]] = {
     Moment: st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(
         lambda moment: 1 < moment.year < 9999
     ),
+    Day: st.dates(),
     DecimalText: st.decimals(allow_nan=False, allow_infinity=False, places=4),
 }
 # What the schemas' functions look at.
@@ -61,6 +62,7 @@ EXTRA = {
     "saved_at": st.datetimes(timezones=st.just(UTC)),
     "tests": st.just([]),
     "status": st.none() | st.text(),
+    "sent_at": st.none() | st.datetimes(timezones=st.just(UTC)),
     "response_body": st.none() | st.text(),
     "last_error": st.none() | st.text(),
     "assessment": st.none() | st.builds(lambda slug: SimpleNamespace(slug=slug), st.text()),

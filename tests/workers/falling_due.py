@@ -68,6 +68,30 @@ def waiting(tenant: Tenant) -> None:
         enroll(tenant.live, slug, email)  # what it may have missed is looked for
 
 
+def offered(tenant: Tenant, **moments: str) -> list[str]:
+    job = tenant.live.job(published=True)["slug"]
+    made = []
+    for _ in range(COUNT):
+        application = tenant.live.application(job)["id"]
+        offer = {
+            "application_id": application,
+            "title": "Engineer",
+            "body_html": "<p>Welcome.</p>",
+            **moments,
+        }
+        made.append(tenant.live.post("/offers/", offer).json()["id"])
+    return made
+
+
+def scheduled(tenant: Tenant) -> None:
+    offered(tenant, scheduled_send_at=later())
+
+
+def sent(tenant: Tenant) -> None:
+    for id in offered(tenant, expires_at=later()):
+        assert tenant.live.post(f"/offers/{id}/send/").status_code == 200
+
+
 def happened(_: Tenant) -> None:
     happen(new_caller(), *["job.created"] * COUNT)
     with store.transaction() as session:
@@ -107,6 +131,8 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "job expiries": opened,
     "rejection mails": rejected,
     "enrollments": waiting,
+    "offers to send": scheduled,
+    "offer expiries": sent,
     "events": happened,
     "deliveries": delivered,
     "outbox": worked,

@@ -202,3 +202,54 @@ def test_an_invitation_that_was_cancelled_meanwhile_has_nothing_to_show(tenant, 
     with store.transaction() as session:
         last = session.scalars(select(OutboxItem).order_by(OutboxItem.id.desc())).first()
     assert last.finished_at
+
+
+OFFER = {
+    "template": "offer",
+    "to": "zoe@example.com",
+    "to_name": "Zoë Ōta",
+    "livemode": True,
+    "organisation_name": "Größe & Söhne",
+    "candidate_name": "Zoë <b>Ōta</b>",
+    "job_title": "Engineer",
+    "respond_url": "http://testserver/offer/abc_-123",
+    "expires_at": "2026-03-01T12:00:00.000Z",
+    "letter": {
+        "organisation_name": "Größe & Söhne",
+        "candidate_name": "Zoë <b>Ōta</b>",
+        "title": "Engineer at Größe & Söhne",
+        "job_title": "Engineer",
+        "compensation_text": "EUR 84,000",
+        "start_date": "2026-04-01",
+        "body_html": "<p>Welcome.</p>",
+    },
+}
+
+
+def test_an_offers_mail_has_the_link_and_the_time_in_both_forms():
+    made = mail.compose(new_id(), OFFER)
+    for form in (made.text, made.html):
+        assert OFFER["respond_url"] in form
+        assert "1 March 2026, 12:00 UTC" in form
+    assert made.subject == "Your offer from Größe & Söhne: Engineer"
+    assert "until" not in mail.compose(new_id(), OFFER | {"expires_at": None}).text
+
+
+@pytest.mark.parametrize("livemode", [True, False])
+def test_an_offer_goes_out_with_its_letter_alone_and_again_as_the_same_message(wired, asked, livemode):
+    id = asked("mail", **OFFER | {"livemode": livemode})
+    work()
+    folder = wired.mail_dir if livemode else wired.mail_dir / "test"
+    first = message_from_bytes((folder / f"{id}.eml").read_bytes(), policy=default)
+    with store.transaction() as session:  # whoever sent it died before it could say so
+        row = session.get(OutboxItem, id)
+        row.finished_at, row.due_at = None, row.created_at
+    work()
+    [path] = folder.glob(f"{id}*")
+    again = message_from_bytes(path.read_bytes(), policy=default)
+    assert item(id).attempts == 2
+    assert first["Message-ID"] == again["Message-ID"]
+    letters = [list(one.iter_attachments()) for one in (first, again)]
+    for [letter] in letters:
+        assert (letter.get_content_type(), letter.get_filename()) == ("application/pdf", "offer.pdf")
+    assert letters[0][0].get_content() == letters[1][0].get_content()
