@@ -10,6 +10,10 @@ from typing import Any
 Run = list[Any]  # text, style, link
 Block = dict[str, Any]
 
+# Words that no line holds break after so many characters, unless their script breaks by itself; and after so many
+# however that is: longer ones end the typesetter.
+LONGEST_WORD, LONGEST_STRETCH = 60, 5_000
+LONGEST_LINK = 2_000
 DEEPEST = 6  # lists in lists, quotes and tables; what is deeper stands beside them
 MOST_COLUMNS = 12
 # How the words of a paragraph look, by a letter for each; several may come together.
@@ -30,6 +34,30 @@ def blocks(html: str) -> list[Block]:
     reader.close()
     reader.end_paragraph()
     return reader.root
+
+
+# Scripts that are written without spaces.
+_BREAK_BY_THEMSELVES = re.compile(
+    r"[\u0e00-\u0eff\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef]"
+)
+BREAK = "\u200b"
+
+
+def breakable(text: str) -> str:
+    """Let words that are longer than a line break, without a hyphen."""
+    if len(text) <= LONGEST_WORD:
+        return text
+    written, length = [], 0
+    for one in text:
+        may = one.isalnum() and not _BREAK_BY_THEMSELVES.match(one)
+        if one.isspace() or one == BREAK:
+            length = -1
+        elif length >= LONGEST_STRETCH or (may and length >= LONGEST_WORD):
+            written.append(BREAK)
+            length = 0
+        written.append(one)
+        length += 1
+    return "".join(written)
 
 
 def is_rtl(text: str) -> bool:
@@ -96,7 +124,7 @@ class _Reader(HTMLParser):
             self.styles[STYLES[tag]] += 1
         elif tag == "a":
             href = dict(attrs).get("href") or ""
-            self.links.append(href if href.lower().startswith(LINKS) else "")
+            self.links.append(href if href.lower().startswith(LINKS) and len(href) <= LONGEST_LINK else "")
         elif tag == "q":
             self.handle_data("“")
         elif tag == "br":
@@ -195,7 +223,7 @@ def _joined(runs: list[Run]) -> list[Run]:
         else:
             joined.append([text, style, link])
     joined[-1][0] = joined[-1][0].rstrip()
-    return joined
+    return [[breakable(text), style, link] for text, style, link in joined]
 
 
 def _number(text: str | None) -> int:

@@ -11,12 +11,13 @@ from fontTools.ttLib import TTFont
 # Each family with its package, in the order in which one is asked for a character.
 FAMILIES = {
     "Noto Sans": "fontpkg_noto_sans",
-    "Noto Sans Arabic": "fontpkg_noto_sans_arabic",
+    "Amiri": "fontpkg_amiri",
     "Heebo": "fontpkg_heebo",
     "Noto Sans Thai": "fontpkg_noto_sans_thai",
     "Noto Sans CJK JP": "noto_cjk_sans_jp_regular",
 }
-MOST_NAMED = 20  # of the characters that no font has
+MOST_NAMED = 20  # of the characters that cannot be printed
+MOST_MARKS = 30  # on one character, as Unicode has it for streams
 # What is seen by its effect alone, and needs no glyph: joiners, marks of direction, variants, soft hyphens, breaks.
 UNSEEN = frozenset("\t\n\r\f\u00ad\u034f\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u2060\ufeff")
 
@@ -29,19 +30,23 @@ def folders() -> list[Path]:
 
 @cache
 def _coverage() -> list[frozenset[int]]:
-    """Say for each family which characters it has; a second file of one is the same in italics."""
+    """Say for each family which characters it has: its other faces have the same."""
     found = []
     for folder in folders():
-        path = sorted(path for path in folder.rglob("*.[ot]tf") if "Italic" not in path.name)[0]
+        path = max(folder.rglob("*.[ot]tf"))  # the one in italics, or the regular one
         with TTFont(path, lazy=True) as font:
             found.append(frozenset(font.getBestCmap()))
     return found
 
 
 def unprintable(texts: Mapping[str, str | None]) -> list[dict[str, str]]:
-    """Name the characters of each text that no font has, by its place."""
+    """Name the characters of each text that no font has, or that stand in too high a tower, by its place."""
     lacking = {name: missing(text or "") for name, text in texts.items()}
-    return [{"pointer": f"/{name}", "message": f"No font has {one}."} for name, one in lacking.items() if one]
+    return [
+        {"pointer": f"/{name}", "message": f"Cannot be printed: {one}."}
+        for name, one in lacking.items()
+        if one
+    ]
 
 
 def missing(text: str) -> str:
@@ -72,6 +77,8 @@ def _any() -> frozenset[int]:
 def _lacking(cluster: str) -> str:
     """Return what of a cluster no font has: single characters, or all of it where no one font has them all."""
     seen = [one for one in cluster if not _is_unseen(one)]
+    if len(seen) > MOST_MARKS:
+        return "".join(seen[1:])
     alone = "".join(one for one in seen if ord(one) not in _any())
     if alone or len(seen) < 2:
         return alone

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from gateways.letters import fonts
-from gateways.letters.blocks import blocks, is_rtl, language
+from gateways.letters.blocks import blocks, breakable, is_rtl, language
 
 SECONDS = 20.0
-MEMORY_MB = 1500  # of address space: what is resident is a tenth of it
-LARGEST = 10 << 20
+MEMORY_MB = 1000  # of address space: the longest letters need a fifth of it
+LARGEST = 20 << 20  # all of the largest font, and more
 
 START = "import sys; sys.path[:0] = sys.argv[1].split(':'); from gateways.letters.child import main; main()"
 # Chinese, Japanese and Korean have one face.
@@ -50,10 +50,10 @@ def _data(letter: Mapping[str, Any]) -> dict[str, Any]:
     }
     spoken = language("".join(str(one) for one in letter.values()))
     return {
-        "organisation_name": letter["organisation_name"],
-        "title": letter["title"],
+        "organisation_name": breakable(letter["organisation_name"]),
+        "title": breakable(letter["title"]),
         "rtl": {name: is_rtl(letter[name]) for name in ("organisation_name", "title")},
-        "facts": [[label, words, is_rtl(words)] for label, words in facts.items() if words],
+        "facts": [[label, breakable(words), is_rtl(words)] for label, words in facts.items() if words],
         "blocks": blocks(letter["body_html"]),
         "families": [*fonts.FAMILIES],
         "language": {"lang": spoken, "region": REGIONS[spoken]} if spoken else {},

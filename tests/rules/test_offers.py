@@ -59,7 +59,7 @@ def test_what_is_complete_is_sent() -> None:
         ({"texts": TEXTS | {"title": " "}}, ["/title"]),
         ({"texts": TEXTS | {"body_html": "\n"}}, ["/body_html"]),
         ({"expires_at": NOW}, ["/expires_at"]),
-        ({"unprintable": [{"pointer": "/title", "message": "No font has 🦄."}]}, ["/title"]),
+        ({"unprintable": [{"pointer": "/title", "message": "Cannot be printed 🦄."}]}, ["/title"]),
         ({"texts": {"title": "", "body_html": ""}, "expires_at": NOW}, ["/title", "/body_html", "/expires_at"]),
     ],
 )  # fmt: skip
