@@ -45,7 +45,7 @@ def get_offer(session: Session, caller: Caller, offer_id: UUID) -> Body:
 
 def create_offer(session: Session, caller: Caller, body: Body) -> Body:
     """Draft an offer, to be sent at a moment if one is given."""
-    application = applications.get(session, caller, body.pop("application_id"))
+    application = applications.get(session, caller, body["application_id"])
     offer = offers.create(session, caller, application, _settings(body))
     moves.reschedule(session, offer)
     return schemas.offer(offer)
@@ -109,7 +109,7 @@ def _answer(session: Session, token: str, name: str, reason: str = "") -> Body:
 
 def _settings(body: Body) -> Body:
     """Return what a body says as the columns have it, or refuse what could not be printed."""
-    settings = dict(body)
+    settings = {name: one for name, one in body.items() if name != "application_id"}
     if "body_html" in body:
         settings["body_html"] = html.clean(body["body_html"])
         if len(settings["body_html"]) > rules.LONGEST_BODY:
