@@ -2,17 +2,22 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import date
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 import schemas.careers
+import schemas.offers
 import schemas.sessions
 import store.assessing.sessions
 import store.hiring.careers
-from handlers import careers, sessions
+import store.offering.offers
+from handlers import careers, offers, sessions
 from rules import links
 from rules.applications import attempt
+from rules.clock import now
+from rules.offers import LONGEST_REASON
 from schemas import guides
 from schemas.views import View
 
@@ -70,6 +75,53 @@ def show_take_page(session: Session, token: str) -> View:
         token=token,
         expires_at=sitting.invitation.expires_at,
         ended_by_time=ended_by_time,
+    )
+
+
+def show_offer_page(session: Session, token: str, answer: str | None) -> View:
+    """Show what an offer's link opens: the letter, the question whether it is meant, or how the offer stands."""
+    return _offer_page(session, token, step=answer)
+
+
+def answer_on_offer_page(begin: Begin, token: str, body: dict[str, Any]) -> View:
+    """Take the page's answer; where it comes too late, show how the offer stands now."""
+    name, reason = body["answer"], body["reason"].replace("\r\n", "\n")
+    too_long = name == "decline" and len(reason) > LONGEST_REASON
+    refusal = None if too_long else attempt(lambda: _answer(begin, token, name, reason))
+    with begin() as session:
+        if too_long:
+            fault = f"Please write at most {LONGEST_REASON} characters."
+            return _offer_page(session, token, step=name, status=400, reason=reason, fault=fault)
+        return _offer_page(session, token, status=400 if refusal else 200, refused=refusal is not None)
+
+
+def _answer(begin: Begin, token: str, name: str, reason: str) -> None:
+    with begin() as session:
+        if name == "accept":
+            offers.accept_offer(session, token)
+        else:
+            offers.decline_offer(session, token, {"reason": reason})
+
+
+def _offer_page(
+    session: Session, token: str, *, step: str | None = None, status: int = 200, **values: Any
+) -> View:
+    """Show an offer's page; only one that waits for its answer has steps."""
+    found = store.offering.offers.find(session, token)
+    if found is None:
+        return page("offer.html", status=404, offer=None)
+    offer = schemas.offers.for_candidate(found, now())
+    start = offer["start_date"]
+    return page(
+        "offer.html",
+        status=status,
+        offer=offer,
+        step=step if offer["status"] == "sent" else None,
+        start=date.fromisoformat(start) if start else None,
+        expires=found.expires_at,
+        responded=found.responded_at,
+        longest_reason=LONGEST_REASON,
+        **values,
     )
 
 

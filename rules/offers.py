@@ -20,6 +20,7 @@ MOVES = {
 }
 
 LONGEST_BODY = 50_000  # characters, once it is safe to show
+LONGEST_REASON = 2_000
 CLOSED_TO_OFFERS = {"rejected", "withdrawn"}  # statuses of an application
 NEEDED = {"title": "An offer needs a title.", "body_html": "An offer needs a letter."}
 

@@ -22,7 +22,10 @@ log = logging.getLogger("hiring.refusals")
 
 RETRY_AFTER_SECONDS = 5
 MACHINES = "/api/"  # below it every refusal is JSON
-PAGES = "/careers/"  # a page also for whoever takes anything: forms are sent here without a script
+PAGES = (
+    "/careers/",
+    "/offer/",
+)  # a page also for whoever takes anything: forms are sent here without a script
 ASSISTANT = "/api/v1/public/assistant/"
 
 # What the framework raises by itself, by status; anything else of its 4xx is an invalid request.

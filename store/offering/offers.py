@@ -95,10 +95,16 @@ def _of(offer: Offer, application: Application) -> Offer:
     return offer
 
 
-def seen(session: Session, token: str) -> Offer:
-    """Load the one behind a link that went out, or raise NotFound: before it is sent nobody outside knows of it."""
+def find(session: Session, token: str) -> Offer | None:
+    """Find the one behind a link that went out: before it is sent nobody outside knows of it."""
     sent = select(Offer).where(Offer.token == token, Offer.sent_at.is_not(None))
     found: Offer | None = session.scalars(_whole(sent)).first()
+    return found
+
+
+def seen(session: Session, token: str) -> Offer:
+    """Load the one behind a link that went out, or raise NotFound."""
+    found = find(session, token)
     if found is None:
         raise NotFound("There is no such offer.")
     return found

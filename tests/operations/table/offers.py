@@ -1,9 +1,10 @@
 """Offers, and their candidates' side."""
 
 from tests.operations import states
-from tests.operations.rows import Row
+from tests.operations.rows import FORM, Row
 from tests.operations.table.assessments import LONG_AGO
 
+PAGE = "text/html"
 OFFER = {
     "title": "Senior engineer at Northwind",
     "body_html": "<p>Dear Ada,</p><p>we would like you to <b>join us</b>.</p>",
@@ -31,5 +32,12 @@ ROWS = {
     "download_offer_pdf": Row(states.an_offer, answers="application/pdf"),
     "get_offer_letter": Row(states.a_sent_offer),
     "accept_offer": Row(states.a_sent_offer),
+    "show_offer_page": Row(states.a_sent_offer, query={"answer": "accept"}, answers=PAGE),
+    "answer_on_offer_page": Row(
+        states.a_sent_offer,
+        {"answer": "decline", "reason": "I have accepted another offer."},
+        media=FORM,
+        answers=PAGE,
+    ),
     "decline_offer": Row(states.a_sent_offer, {"reason": "I have accepted another offer."}),
 }
