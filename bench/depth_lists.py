@@ -17,6 +17,7 @@ from schemas import assessments as assessment_schemas
 from schemas import careers as careers_schemas
 from schemas import cases as case_schemas
 from schemas import document
+from schemas import enrollments as enrollment_schemas
 from schemas import invitations as invitation_schemas
 from schemas import jobs as job_schemas
 from schemas import offers as offer_schemas
@@ -26,7 +27,7 @@ from schemas import squads as squad_schemas
 from schemas import webhooks as webhook_schemas
 from store import events
 from store.accounts import squads
-from store.advancing import pipelines
+from store.advancing import enrollments, pipelines
 from store.applying import lists
 from store.assessing import assessments, cases, invitations, results
 from store.database.listing import Listing
@@ -57,6 +58,14 @@ SHOWN = {
     "list_assessments": Shown(assessments.LIST, assessment_schemas.item),
     "list_cases": Shown(cases.LIST, case_schemas.detail),
     "list_deliveries": Shown(deliveries.LIST, webhook_schemas.delivery, {"endpoint_id": ENDPOINT}),
+    "list_enrollments": Shown(
+        enrollments.LIST,
+        lambda row: enrollment_schemas.detail(row, []),
+        {"pipeline_id": made_id("pipelines", 1)},
+    ),
+    "list_enrollment_notes": Shown(
+        enrollments.NOTES, enrollment_schemas.note, {"enrollment_id": made_id("enrollments", 1)}
+    ),
     "list_events": Shown(events.LIST, fanout.envelope),
     "list_invitations": Shown(invitations.LIST, invitation_schemas.detail),
     "list_jobs": Shown(jobs.LIST, job_schemas.item),
@@ -131,6 +140,7 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
             ("rare status", "failed"),
             ("pending", "pending"),
         ),
+        "list_enrollments status": (("status", "active"), ("rare status", "on_hold")),
         "list_invitations status": (("status", "completed"), ("rare status", "started")),
         "list_jobs status": (("status", "open"),),
         "list_offers status": (("status", "accepted"), ("rare status", "expired")),

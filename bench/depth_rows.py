@@ -28,6 +28,7 @@ TABLES = (
     "squads",
     "pipelines",
     "offers",
+    "enrollments",
 )
 
 
@@ -133,6 +134,29 @@ INSERT INTO screenings (
 )
 SELECT {id("applications", "n")}, 'scored', true, '', '{{"must": 90.0, "should": 76.7, "coverage": 100.0}}', '[]',
        'l3-1', '', '{{}}', '', '', false, now()
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+
+
+# Every other enrollment is in the first pipeline, and every other note is on the first of them.
+ENROLLMENTS = f"""
+INSERT INTO enrollments (
+    id, created_at, updated_at, enrolled_at, organisation_id, livemode, pipeline_id, email, email_key, candidate_name,
+    send_email, status, current_stage, reject_reason
+)
+SELECT {id("enrollments", "n")}, {MADE}, {CHANGED}, {MADE}, {OWNER}, true,
+       CASE WHEN n %% 2 = 0 THEN {id("pipelines", "1")}
+       ELSE {id("pipelines", "2 + n / 2 %% (%(rows)s::int / 100)")} END,
+       'c' || n || '@example.com', 'c' || n || '@example.com', 'Ada Lovelace', true,
+       CASE WHEN {chance(18)} %% 1000 = 0 THEN 'on_hold'
+       ELSE (ARRAY['active', 'passed', 'rejected'])[1 + {chance(19)} %% 3] END, 0, ''
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+NOTES = f"""
+INSERT INTO enrollment_notes (id, created_at, organisation_id, livemode, enrollment_id, body, author)
+SELECT {timed_id("n")}, {MADE}, {OWNER}, true,
+       CASE WHEN n %% 2 = 0 THEN {id("enrollments", "1")} ELSE {id("enrollments", "n")} END,
+       'Asked for more.', 'public_api'
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
 
@@ -249,6 +273,8 @@ FILLINGS = (
     Filling("screenings", SCREENINGS),
     Filling("invitations", INVITATIONS),
     Filling("sessions", SESSIONS),
+    Filling("enrollments", ENROLLMENTS),
+    Filling("enrollment_notes", NOTES),
     Filling("cases", CASES, 0.1),
     Filling("webhook_endpoints", ENDPOINTS, 0.01),
     Filling("events", EVENTS),

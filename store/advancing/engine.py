@@ -214,7 +214,8 @@ def _park(way: Way, refusal: Refusal) -> None:
 def stages(session: Session, pipeline_id: UUID) -> Sequence[Stage]:
     """Load a pipeline's stages with their assessments, in order."""
     mine = select(Stage).where(Stage.pipeline_id == pipeline_id).order_by(Stage.position)
-    return session.scalars(mine.options(joinedload(Stage.assessment))).all()
+    found = mine.options(joinedload(Stage.assessment)).execution_options(populate_existing=True)
+    return session.scalars(found).all()
 
 
 _INVITES = Prepared(

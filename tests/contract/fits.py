@@ -237,6 +237,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "review_result": a_review,
     "save_answer": an_answer,
     "create_invitation": an_address_of_somebody,
+    "enroll_candidate": an_address_of_somebody,
     "create_job": a_linked_job,
     "update_job": a_linked_job,
     "create_field": a_question,

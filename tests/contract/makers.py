@@ -132,6 +132,18 @@ def a_pipeline() -> Ids:
     return {"slug": made["slug"], "pipeline_slug": made["slug"], "pipeline_id": made["id"]}
 
 
+def an_enrollment() -> Ids:
+    body = {"email": f"{uuid.uuid4().hex}@example.com"}
+    made = call("POST", f"/pipelines/{shared(a_pipeline)['slug']}/enroll/", body)
+    return {"enrollment_id": made["id"]}
+
+
+def an_enrollment_on_hold() -> Ids:
+    made = an_enrollment()
+    call("POST", f"/pipelines/enrollments/{made['enrollment_id']}/hold/")
+    return made
+
+
 # ------------------------------------------------------------------------------------------------------ webhooks
 def an_address() -> str:
     return f"{os.environ['HOOK_URL']}/{uuid.uuid4().hex}"
@@ -248,6 +260,10 @@ FRESH: dict[str, Make] = {
     "download_attachment": an_application_with_a_file,
     "update_case": a_case,
     "update_pipeline": a_pipeline,
+    "advance_enrollment": an_enrollment,
+    "reject_enrollment": an_enrollment,
+    "hold_enrollment": an_enrollment,
+    "unhold_enrollment": an_enrollment_on_hold,
     "delete_webhook": a_webhook,
     "update_webhook": a_verified_webhook,
     "retry_delivery": a_delivery,
@@ -266,6 +282,7 @@ SHARED: dict[tuple[str, str], Make] = {
     ("jobs", "key"): a_job,
     ("org", "team_id"): a_squad,
     ("pipelines", "slug"): a_pipeline,
+    ("pipelines", "enrollment_id"): an_enrollment,
     ("api", "org_slug"): a_career,
     ("careers", "org_slug"): a_career,
     ("applications", "application_id"): an_application,

@@ -1,0 +1,61 @@
+"""A thousand candidates enrolled by one request: `python -m bench.bulk_enroll`."""
+
+import json
+import statistics
+import sys
+import time
+import urllib.request
+
+import store
+from bench import figures
+from bench.figures import Figure
+from bench.requests import KINDS, PLANS, PREFIX, free_port, prepare
+from bench.start import answers
+from store.advancing.pipelines import Pipeline, Stage
+from store.assessing.assessments import Assessment
+
+SLUG = "bench"
+
+
+def measure(quick: bool) -> list[Figure]:
+    """Send the request a few times, with other candidates each time."""
+    with figures.place(plans=PLANS) as settings:
+        key, port = prepare(), free_port()
+        lay()
+        command = [sys.executable, "-P", "-m", "app.cli", "web", "--port", str(port)]
+        process = figures.start(command, settings, PLANS=PLANS)
+        try:
+            figures.wait_until(lambda: answers(port, KINDS["get"], key), seconds=60, what="The start")
+            taken = [enroll(port, key, number) for number in range(3 if quick else 9)]
+        finally:
+            figures.stop(process)
+    return [figures.at_most("bulk enroll of 1,000 candidates", statistics.median(taken), "s", 3)]
+
+
+def lay() -> None:
+    """Make a pipeline that begins with the assessment there is."""
+    with store.transaction() as session:
+        first = session.query(Assessment).where(Assessment.slug == SLUG).one()
+        owner = {"organisation_id": first.organisation_id, "livemode": first.livemode}
+        made = Pipeline(**owner, slug=SLUG, title="Engineering", stage_count=2)
+        session.add(made)
+        session.flush()
+        session.add(Stage(pipeline_id=made.id, position=0, stage_type="assessment", assessment_id=first.id))
+        session.add(Stage(pipeline_id=made.id, position=1, stage_type="manual_review"))
+
+
+def enroll(port: int, key: str, number: int) -> float:
+    rows = [{"email": f"bulk-{number}-{row}@example.com", "name": "Ada Lovelace"} for row in range(1000)]
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}{PREFIX}/pipelines/{SLUG}/enroll/bulk/",
+        json.dumps({"candidates": rows, "send_email": True}).encode(),
+        {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+    )
+    began = time.perf_counter()
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        assert len(json.load(answer)["enrolled"]) == 1000
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    figures.main(measure, __doc__)
