@@ -20,7 +20,7 @@ from schemas import results as result_schemas
 from schemas import sessions as session_schemas
 from store import events, outbox
 from store.accounts import organisations
-from store.advancing import engine, enrollments
+from store.advancing import enrollments, waiting
 from store.applying import applications
 from store.assessing import assessments, invitations, inviting, results
 from store.assessing.invitations import Invitation
@@ -92,11 +92,11 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
 def cancel_invitation(session: Session, caller: Caller, token: str) -> None:
     """Remove an invitation that nobody started."""
     applications.hold_invited(session, caller, token)
-    waiting = enrollments.hold_invited(session, caller, token)
+    held = enrollments.hold_invited(session, caller, token)
     invitation = invitations.get(session, caller, token, for_update=True)
     rules.check_cancel(invitation.status)
     applications.forget_invitation(session, invitation)
-    enrollments.forget_invitation(session, waiting, "public_api")
+    enrollments.forget_invitation(session, held, "public_api")
     invitations.remove(session, invitation)
 
 
@@ -121,7 +121,7 @@ def get_result(session: Session, caller: Caller, token: str) -> Body:
 
 def review_result(session: Session, caller: Caller, token: str, body: Body) -> Body:
     """Settle cases that wait for review; the last one settles the result."""
-    waiting = engine.hold(session, token)
+    held = waiting.hold(session, token)
     invitation = invitations.get(session, caller, token, for_update=True)
     result_rules.check_reviewable(invitation.status)
     sitting, asked, violations = results.get(session, invitation, for_update=True)
@@ -129,7 +129,7 @@ def review_result(session: Session, caller: Caller, token: str, body: Body) -> B
         score, case.comment = decimals.cents(review["score"]), review["comment"]
         case.grade(grading.status_of(score, case.max_score), score)
     results.settle(session, sitting, asked, session_schemas.outcome_event)
-    engine.settled(session, waiting, sitting, enrollment_schemas)
+    waiting.settled(session, held, sitting, enrollment_schemas)
     return result_schemas.detail(sitting, asked, violations)
 
 

@@ -14,7 +14,7 @@ import schemas.enrollments
 import schemas.results
 import schemas.sessions
 from rules.errors import Invalid, NotFound
-from store.advancing import engine
+from store.advancing import waiting
 from store.assessing import results, sessions, violations
 from store.assessing.sessions import Sitting
 
@@ -98,12 +98,12 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
 def submit_session(begin: Begin, token: str) -> Body:
     """Hand in; again, or after time is up, the answer is the same."""
     with begin() as session:
-        waiting = engine.hold(session, token)
+        held = waiting.hold(session, token)
         sitting = sessions.hold(session, token, schemas.sessions.event)
         if sitting.session and sitting.status == "started":
             sessions.complete(session, sitting.session, sitting.moment, schemas.sessions.event)
             results.grade_or_ask(session, sitting.session, schemas.results)
-            engine.settled(session, waiting, sitting.session, schemas.enrollments)
+            waiting.settled(session, held, sitting.session, schemas.enrollments)
         if sitting.session and sitting.status == "completed":
             return {
                 "status": "completed",

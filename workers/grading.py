@@ -13,7 +13,7 @@ import schemas.results
 import store
 from gateways import sandbox
 from rules import results as rules
-from store.advancing import engine
+from store.advancing import waiting
 from store.assessing import results
 
 SECONDS = 600.0  # for all programs of a session; those that are left wait for a person
@@ -35,11 +35,11 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
     tests = {case.case_order: _tests(case.content, case.answer, until) for case in found[1]}
 
     def keep(session: Session) -> None:
-        waiting = engine.hold(session, found[0].invitation.token)
+        held = waiting.hold(session, found[0].invitation.token)
         again = results.ungraded(session, session_id, for_update=True)
         if again is not None:
             results.grade(session, again[0], again[1], tests, schemas.results)
-            engine.settled(session, waiting, again[0], schemas.enrollments)
+            waiting.settled(session, held, again[0], schemas.enrollments)
             log.info("graded", extra={"session_id": str(session_id)})
 
     store.in_transaction(keep)

@@ -23,7 +23,7 @@ from rules.clock import now
 from rules.errors import Refusal
 from store import events
 from store.accounts import idempotency, organisations
-from store.advancing import engine
+from store.advancing import waiting
 from store.applying import moves
 from store.assessing import invitations, sessions
 from store.database import aside
@@ -130,7 +130,7 @@ def mail_rejections(session: Session, rows: Sequence[Row]) -> int:
 
 def resume_enrollments(session: Session, rows: Sequence[Row]) -> int:
     """Enter the stages that could not be entered before."""
-    return engine.resume(session, rows, schemas.enrollments)
+    return waiting.resume(session, rows, schemas.enrollments)
 
 
 def send_offers(session: Session, rows: Sequence[Row]) -> int:
@@ -167,7 +167,7 @@ KINDS = (
     Kind(jobs.PUBLICATIONS, publish_jobs, 1),
     Kind(jobs.EXPIRIES, close_jobs, FEW),
     Kind(moves.REJECTION_MAILS, mail_rejections, FEW),
-    Kind(engine.RETRIES, resume_enrollments, FEW),
+    Kind(waiting.RETRIES, resume_enrollments, FEW),
     Kind(offers.SENDINGS, send_offers, 1),
     Kind(offers.EXPIRIES, expire_offers, FEW),
     Kind(retention.EVENTS, retention.deletion(retention.EVENTS)),

@@ -1,15 +1,11 @@
-"""The engine: what becomes of an enrollment by an outcome or by hand, in the transaction that brought it about.
-
-Whoever settles a session calls `hold` before the invitation's row, and `settled` after (store.database.locks).
-"""
+"""The engine: what becomes of an enrollment by an outcome or by hand, in the transaction that brought it about."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy import bindparam, select, text
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from rules import enrollments as rules
@@ -26,9 +22,7 @@ from store.advancing.pipelines import Stage
 from store.assessing import inviting, results
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
-from store.database.aside import Row
 from store.database.base import ANYONE, visible
-from store.database.due import Due
 from store.database.prepared import Prepared
 
 SYSTEM = "system"  # whoever moves what nobody moved by hand
@@ -163,7 +157,7 @@ def _invite(way: Way) -> str | None:
     invitation, new = inviting.meet(
         way.session, way.caller, stage.assessment, person, way.shows, send_email=one.send_email
     )
-    known = None if new else _outcome_of(way, results.settled(way.session, invitation.id))
+    known = None if new else outcome_of(way, results.settled(way.session, invitation.id))
     if not new and known is None:
         _reopen(way, invitation)
     looked = new or known or one.invitation_id == invitation.id
@@ -173,7 +167,8 @@ def _invite(way: Way) -> str | None:
     return known
 
 
-def _outcome_of(way: Way, sitting: CandidateSession | None) -> str | None:
+def outcome_of(way: Way, sitting: CandidateSession | None) -> str | None:
+    """Name what a settled session is to the stage where it stands; None where a person decides."""
     if sitting is None:
         return None
     return rules.outcome(results.passed(way.session, sitting, way.stage.pass_score_override))
@@ -252,71 +247,3 @@ def by_hand(
         return
     outcome(Way(session, caller, one, stages(session, one.pipeline_id), shows, actor), signal, reason)
     session.flush()
-
-
-# --- Settled sessions
-
-Waiting = list[tuple[Caller, Enrollment]]
-_GOING = ("active", "on_hold")
-_WAITING = Prepared(
-    text("""
-    SELECT enrollment.organisation_id, enrollment.livemode, organisation.plan
-    FROM invitations AS invitation
-    JOIN enrollments AS enrollment ON enrollment.invitation_id = invitation.id
-    JOIN organisations AS organisation ON organisation.id = enrollment.organisation_id
-    WHERE invitation.token = :token AND enrollment.status IN ('active', 'on_hold')
-    LIMIT 1
-    """)
-)
-
-
-def hold(session: Session, token: str) -> Waiting:
-    """Lock those who wait for an invitation's outcome, before the invitation itself; mostly there is nobody."""
-    found = _WAITING.first(session, token=token)
-    if found is None:
-        return []
-    caller = Caller(found.organisation_id, found.livemode, found.plan)
-    organisations.hold_month(session, caller)
-    invited = select(Invitation.id).where(Invitation.token == token).scalar_subquery()
-    held = enrollments.lock(session, Enrollment.invitation_id == invited, Enrollment.status.in_(_GOING))
-    return [(caller, one) for one in held]
-
-
-def settled(session: Session, waiting: Waiting, sitting: CandidateSession, shows: Shows) -> None:
-    """Tell those who wait for a session of its outcome, once it has one."""
-    if sitting.settled_at is None:
-        return
-    for caller, one in waiting:
-        way = Way(session, caller, one, stages(session, one.pipeline_id), shows)
-        outcome(way, _outcome_of(way, sitting))
-    session.flush()
-
-
-# --- Stages that could not be entered
-
-RETRIES = Due("enrollments", Enrollment, Enrollment.retry_at, Enrollment.status == "active", locked=False)
-_PUT_OFF = Prepared(
-    text("""
-    UPDATE enrollments SET retry_at = :retry_at
-    WHERE id = ANY (:ids) AND status = 'active' AND waiting_reason = 'invite_quota' AND retry_at <= :moment
-    """)
-)
-
-
-def resume(session: Session, rows: Sequence[Row], shows: Shows) -> int:
-    """Enter the stages that could not be entered before; those without an invitation left are put off together."""
-    by_owner = sorted(rows, key=lambda row: (str(row.organisation_id), bool(row.livemode), row.id))
-    for _, mine in groupby(by_owner, key=lambda row: (row.organisation_id, row.livemode)):
-        _resume(session, list(mine), shows)
-    session.flush()
-    return len(rows)
-
-
-def _resume(session: Session, rows: Sequence[Row], shows: Shows) -> None:
-    caller = organisations.caller_of(session, rows[0])
-    organisations.hold_month(session, caller)
-    if organisations.invites_left(session, caller) == 0:
-        _PUT_OFF.run(session, ids=[row.id for row in rows], retry_at=rules.retry_at(now()), moment=now())
-    for one in enrollments.lock(session, *RETRIES.among(rows)):
-        way = Way(session, caller, one, stages(session, one.pipeline_id), shows)
-        outcome(way, enter(way))
