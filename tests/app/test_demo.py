@@ -4,15 +4,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+from app.cli.demo.hire import EVENTS
 from app.instance.settings import ROOT
 
 
-def test_the_demo_ends_with_verified_signatures_and_the_score(tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "app.cli", "demo", "--data", str(tmp_path / "none")]
-    played = subprocess.run(
+def played(tmp_path: Path, *options: str) -> str:
+    """Play the demo on an instance of its own; return what it printed."""
+    command = [sys.executable, "-P", "-m", "app.cli", "demo", "--data", str(tmp_path / "none"), *options]
+    done = subprocess.run(
         command, cwd=ROOT, env=None, capture_output=True, text=True, timeout=180, check=False
     )
-    assert played.returncode == 0, played.stdout + played.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_demo_ends_with_verified_signatures_and_the_score(tmp_path: Path) -> None:
+    printed = played(tmp_path)
     for event in (
         "webhook.test",
         "invitation.created",
@@ -20,5 +27,12 @@ def test_the_demo_ends_with_verified_signatures_and_the_score(tmp_path: Path) ->
         "assessment.completed",
         "candidate.passed",
     ):
-        assert f"{event} arrived" in played.stdout
-    assert "(100.00 %): passed. 5 signatures verified." in played.stdout
+        assert f"{event} arrived" in printed
+    assert "(100.00 %): passed. 5 signatures verified." in printed
+
+
+def test_the_journey_of_a_hire_goes_from_the_application_to_the_accepted_offer(tmp_path: Path) -> None:
+    printed = played(tmp_path, "--journey", "hire")
+    assert "offer.pdf of " in printed
+    assert " → ".join(EVENTS) in printed
+    assert f"Ada Lovelace is hired. {len(EVENTS) + 3} signatures verified." in printed

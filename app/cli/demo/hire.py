@@ -36,8 +36,8 @@ Skills: Python, PostgreSQL
 LETTER = "<p>Dear Ada,</p><p>we would be glad to have you with us.</p>"
 SCHEDULED_IN = timedelta(seconds=2)
 EVENTS = (
-    "application.submitted", "application.screened", "application.advanced", "pipeline.enrolled",
-    "invitation.created", "assessment.started", "assessment.completed", "candidate.passed", "pipeline.advanced",
+    "application.submitted", "application.screened", "pipeline.enrolled", "invitation.created",
+    "application.advanced", "assessment.started", "assessment.completed", "candidate.passed", "pipeline.advanced",
     "pipeline.completed", "offer.sent", "offer.accepted", "application.hired",
 )  # fmt: skip
 
@@ -77,8 +77,8 @@ def play(target: Target, hook_url: str, received: Received) -> None:
 
 
 def _check_mail(api: Api) -> None:
-    found = {one["kind"]: one["provider"] for one in api("GET", "/integrations/")["integrations"]}
-    if found.get("mail") != "files":
+    mail = next(one for one in api("GET", "/integrations/")["integrations"] if one["provider"] == "mail")
+    if mail["kind"] != "files":
         raise Trouble(
             "This journey would send real mail here; play it on an instance of its own: --data ANOTHER."
         )
@@ -189,14 +189,22 @@ def _mail(folder: Path, email: str) -> EmailMessage | None:
 
 
 def _sign(respond_url: str) -> None:
-    """Accept as a person does: by the page's forms, step by step."""
+    """Accept as a person does, without scripts: by the page's link and the form that it leads to."""
     with httpx.Client(timeout=30, trust_env=False, follow_redirects=True) as browser:
         page = browser.get(respond_url)
-        while found := re.search(r'<form[^>]*\baction="([^"]*accept[^"]*)"', page.text):
-            page = browser.post(str(page.url.join(unescape(found[1]))))
-            if not page.is_success:
-                raise Trouble(f"{page.url} answered {page.status_code}.")
+        page = browser.get(page.url.join(_found(r'href="(\?answer=accept)"', page)))
+        page = browser.post(
+            page.url.join(_found(r'<form method="post" action="([^"]*)"', page)), data={"answer": "accept"}
+        )
+        _found(r'data-state="(accepted)"', page)
     say("signed", f"accepted at {respond_url}")
+
+
+def _found(pattern: str, page: httpx.Response) -> str:
+    found = re.search(pattern, page.text)
+    if not page.is_success or not found:
+        raise Trouble(f"{page.url} answered {page.status_code}, and not what it should.")
+    return unescape(found[1])
 
 
 def _check_feed(api: Api, email: str, application_id: str) -> None:
