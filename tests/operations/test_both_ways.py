@@ -27,8 +27,9 @@ VOLATILE = {
     "moment": r"\d{4}-\d\d-\d\dT[\d:.]+Z",
     "secret": r"whsec_[A-Za-z0-9+/=]+",
     "token": r"(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])",
-    "number": r"(?<=candidate-)\d+(?=@)|(?<=ngineer[ -])\d+|(?<=Case )\d+|(?<=orthwind[ -])\d+"
+    "number": r"(?<=candidate-)\d+(?=@)|(?<=ngineer[ -])\d+|(?<=Case )\d+"
     r"|(?<=/hook/)\d+|(?<=ats-)\d+",
+    "owner": r"(?<=orthwind[ -])\d+",  # may be the number of something else too
     "time": r"(?<=_ms\":)\d+",
     "address": r"198\.51\.100\.\d",
     "cursor": r"(?<=cursor=)[\w-]+",
@@ -59,7 +60,7 @@ class Eyes:
         kind = str(found.lastgroup)
         if kind in ALWAYS_NEW:
             return f"<{kind}>"
-        return self.met.setdefault(found[0], f"<{kind} {len(self.met)}>")
+        return self.met.setdefault(f"{kind} {found[0]}", f"<{kind} {len(self.met)}>")
 
 
 def said(answer: httpx.Response) -> str:
