@@ -253,3 +253,15 @@ def test_an_offer_goes_out_with_its_letter_alone_and_again_as_the_same_message(w
     for [letter] in letters:
         assert (letter.get_content_type(), letter.get_filename()) == ("application/pdf", "offer.pdf")
     assert letters[0][0].get_content() == letters[1][0].get_content()
+
+
+def test_an_address_that_is_refused_shows_on_its_offer(tenant, post, nothing_else_is_due):
+    api = tenant.live
+    application = api.application(api.job(published=True)["slug"])
+    letter = {"application_id": application["id"], "title": "Engineer", "body_html": "<p>Welcome.</p>"}
+    offer = api.post("/offers/", letter).json()
+    assert api.post(f"/offers/{offer['id']}/send/").status_code == 200
+    post.answers["RCPT"] = "550 5.1.1 No such user here"
+    work()
+    shown = api.get(f"/offers/{offer['id']}/").json()
+    assert (shown["status"], shown["mail_error"]) == ("sent", "550 5.1.1 No such user here")
