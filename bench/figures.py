@@ -111,6 +111,7 @@ def start(
         "BASE_URL": settings.base_url,
         "SECRET_KEY": settings.secret_key,
         "MAIL_DIR": str(settings.mail_dir),
+        "FILES_DIR": str(settings.files_dir),
         "WEBHOOK_ALLOW_PRIVATE": "1",
     }
     log = (CACHE / "bench.log").open("ab")

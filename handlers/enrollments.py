@@ -1,6 +1,5 @@
 """Enrollments: candidates on their way through pipelines."""
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -51,16 +50,15 @@ def bulk_enroll(session: Session, caller: Caller, slug: str, body: Body) -> Body
     """Enroll many candidates in one transaction; a row that cannot be enrolled refuses no other."""
     pipeline = pipelines.get(session, caller, slug)
     rules.check_enrolling(pipeline.archived_at)
-    given = {row["email"].strip().casefold() for row in body["candidates"] if _has_text(row)}
-    known = enrolling.known(session, pipeline, given)
-    wanted, skipped, errors = rules.sift(body["candidates"], known, emails.normal_or_none)
+    wanted, skipped, errors = rules.sift(body["candidates"], emails.normal_or_none)
+    known = enrolling.known(session, pipeline, [one["email"].casefold() for one in wanted])
+    fresh = [one for one in wanted if one["email"].casefold() not in known]
     made, without = enrolling.enroll_all(
-        session, caller, pipeline, wanted, schemas, actor=ACTOR, send_email=body["send_email"]
+        session, caller, pipeline, fresh, schemas, actor=ACTOR, send_email=body["send_email"]
     )
     errors += [rules.error(one["email"], "quota_exhausted") for one in without]
     dealt_with = {one.email for one in made} | {one["email"] for one in without}
-    late = [one["email"] for one in wanted if one["email"] not in dealt_with]
-    skipped += [{"email": email, "reason": "already_enrolled"} for email in late]
+    skipped += [rules.skip(one["email"]) for one in wanted if one["email"] not in dealt_with]
     return {"enrolled": [schemas.bulk_row(one) for one in made], "skipped": skipped, "errors": errors}
 
 
@@ -103,7 +101,3 @@ def _moved(session: Session, caller: Caller, id: UUID, signal: str, reason: str 
 
 def _shown(means: Means, caller: Caller, id: UUID) -> Body:
     return schemas.detail(enrollments.read(means, caller, id), enrollments.history(means, [id])[id])
-
-
-def _has_text(row: Mapping[str, Any]) -> bool:
-    return isinstance(row.get("email"), str)

@@ -92,11 +92,11 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
 def cancel_invitation(session: Session, caller: Caller, token: str) -> None:
     """Remove an invitation that nobody started."""
     applications.hold_invited(session, caller, token)
-    held = enrollments.hold_invited(session, caller, token)
+    enrollments.hold_invited(session, caller, token)
     invitation = invitations.get(session, caller, token, for_update=True)
     rules.check_cancel(invitation.status)
     applications.forget_invitation(session, invitation)
-    enrollments.forget_invitation(session, held, "public_api")
+    enrollments.forget_invitation(session, invitation, "public_api")
     invitations.remove(session, invitation)
 
 

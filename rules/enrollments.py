@@ -1,6 +1,6 @@
 """How enrollments go through their pipelines: what each signal does at each kind of stage, in one table."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -100,15 +100,19 @@ def error(email: Any, code: str) -> dict[str, Any]:
     return {"email": shown, "code": code, "message": _MESSAGES[code]}
 
 
-def sift(
-    rows: Sequence[Mapping[str, Any]], known: Set[str], normal: Callable[[str], str | None]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Divide candidates into those to enroll, those who are enrolled already, and those with an error.
+def skip(email: str) -> dict[str, Any]:
+    """Say of a row of many that its candidate is enrolled already."""
+    return {"email": email, "reason": "already_enrolled"}
 
-    `known` holds the addresses (case-folded) that are enrolled; `normal` returns an address in its usual form, or None
-    where it is none. A candidate who stands twice in the rows is enrolled once.
+
+def sift(
+    rows: Sequence[Mapping[str, Any]], normal: Callable[[str], str | None]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Divide candidates into those to enroll, those who stand in the rows before, and those with an error.
+
+    `normal` returns an address in its usual form, or None where it is none.
     """
-    taken = set(known)
+    taken: set[str] = set()
     wanted: list[dict[str, Any]] = []
     skipped: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
@@ -120,7 +124,7 @@ def sift(
         elif email is None:
             errors.append(error(given, "invalid_email"))
         elif email.casefold() in taken:
-            skipped.append({"email": email, "reason": "already_enrolled"})
+            skipped.append(skip(email))
         else:
             taken.add(email.casefold())
             wanted.append({"email": email, "candidate_name": row["name"].strip()})

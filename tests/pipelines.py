@@ -2,7 +2,11 @@
 
 from typing import Any
 
-from tests.api import Api, address
+from sqlalchemy import text
+
+import store
+from rules.clock import now
+from tests.api import Api, Tenant, address
 from tests.operations import states
 
 MANUAL, INTERVIEW = {"stage_type": "manual_review"}, {"stage_type": "interview"}
@@ -57,3 +61,15 @@ def told(api: Api, *names: str) -> list[dict[str, Any]]:
         if one["type"].startswith(names or ("pipeline.", "invitation.")):
             found.append(one)
     return found
+
+
+def use(tenant: Tenant, used: int) -> None:
+    """Say how many of the month's invitations are used."""
+    with store.transaction() as session:
+        session.execute(
+            text(
+                "INSERT INTO invite_usage VALUES (:id, :month, :used) "
+                "ON CONFLICT (organisation_id, month) DO UPDATE SET used = :used"
+            ),
+            {"id": tenant.organisation.id, "month": now().date().replace(day=1), "used": used},
+        )

@@ -62,19 +62,14 @@ def outcome(way: Way, signal: str | None, reason: str = "") -> None:
         way.actor, reason = SYSTEM, ""
 
 
-def enter(way: Way, *, refuse: bool = False) -> str | None:
-    """Begin the stage where it stands, and return its outcome where that is known already.
-
-    An assessment that cannot be entered now is tried again later, or refused: who waits at its door is not enrolled.
-    """
+def enter(way: Way) -> str | None:
+    """Begin the stage where it stands, or wait for what it lacks; return its outcome where that is known already."""
     way.enrollment.waiting_reason = rules.WAITING.get(way.stage.stage_type)
     if way.stage.stage_type != "assessment":
         return None
     try:
         return _invite(way)
     except (InviteQuotaExceeded, AssessmentNotActive) as refusal:
-        if refuse:
-            raise
         _park(way, refusal)
     return None
 

@@ -11,7 +11,7 @@ from rules import enrollments as rules
 from rules import sessions as session_rules
 from rules.caller import Caller
 from rules.clock import iso, now
-from rules.invitations import check_active
+from rules.invitations import check_active, check_quota
 from store import events
 from store.accounts import organisations
 from store.advancing import engine, enrollments
@@ -46,12 +46,13 @@ def enroll(
     if found is not None:
         return found, False
     stages = _open(session, caller, pipeline)
+    _check(session, caller, stages[0], person["email"])
     made = _create(session, caller, pipeline, [person], stages[0], shows, actor=actor, send_email=send_email)
     if not made:  # somebody else was faster
         return session.scalars(named).one(), False
     [one] = enrollments.lock(session, Enrollment.id == made[0].id)
     way = Way(session, caller, one, stages, shows)
-    engine.outcome(way, engine.enter(way, refuse=True))
+    engine.outcome(way, engine.enter(way))
     session.flush()
     return one, True
 
@@ -113,6 +114,25 @@ def _open(session: Session, caller: Caller, pipeline: Pipeline) -> Sequence[Stag
         mine = update(Pipeline).where(Pipeline.id == pipeline.id)
         session.execute(mine.values(stages_locked=True, updated_at=Pipeline.updated_at))
     return engine.stages(session, pipeline.id)
+
+
+def _check(session: Session, caller: Caller, first: Stage, email: str) -> None:
+    """Refuse who could not begin the first stage, before anything is made: a refusal need not end the transaction."""
+    if first.assessment is None:
+        return
+    found = inviting.existing(session, caller, first.assessment, email=email, external_id=None)
+    if found is not None and _is_open(found):
+        return
+    check_active(first.assessment.status)
+    left = organisations.invites_left(session, caller)
+    if found is None and left is not None:
+        check_quota(caller.plan.invites, organisations.invites_used(session, caller), left)
+
+
+def _is_open(invitation: Any) -> bool:
+    """Say whether an invitation is good for more than being opened again."""
+    over = {"expires_at": invitation.expires_at, "deadline_at": None, "moment": now()}
+    return session_rules.status(invitation.status, **over) != "expired"
 
 
 _COLUMNS = ", ".join(f"made.{column.name}" for column in Enrollment.__table__.columns)
@@ -212,13 +232,7 @@ def _kept(session: Session, ids: Sequence[UUID]) -> dict[str, Any]:
         .order_by(Invitation.id)
         .with_for_update(of=Invitation, read=True, key_share=True)
     )
-    moment = now()
-    return {
-        one.email_key: one
-        for one in found
-        if session_rules.status(one.status, expires_at=one.expires_at, deadline_at=None, moment=moment)
-        in ("pending", "started")
-    }
+    return {one.email_key: one for one in found if one.status != "completed" and _is_open(one)}
 
 
 _LINK = Prepared(

@@ -1,7 +1,7 @@
 """Enrollments: one candidate's way through one pipeline, with its history and notes."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -168,15 +168,18 @@ def note(session: Session, caller: Caller, id: UUID, body: str, author: str) -> 
     return made
 
 
-def hold_invited(session: Session, caller: Caller, token: str) -> Sequence[Enrollment]:
+def hold_invited(session: Session, caller: Caller, token: str) -> None:
     """Lock the enrollments that an invitation is of, which come before it in the order of store.database.locks."""
     invited = visible(caller, Invitation).where(Invitation.token == token).with_only_columns(Invitation.id)
-    return lock(session, Enrollment.invitation_id == invited.scalar_subquery())
+    lock(session, Enrollment.invitation_id == invited.scalar_subquery())
 
 
-def forget_invitation(session: Session, held: Iterable[Enrollment], actor: str) -> None:
-    """Have no enrollment name an invitation that is about to be removed; a stage that it was of waits for a person."""
-    for enrollment in held:
+def forget_invitation(session: Session, invitation: Invitation, actor: str) -> None:
+    """Have no enrollment name an invitation that is about to be removed; a stage that it was of waits for a person.
+
+    Those that were linked to it while its row was awaited are among them.
+    """
+    for enrollment in lock(session, Enrollment.invitation_id == invitation.id):
         enrollment.invitation_id = enrollment.retry_at = None
         if enrollment.completed_at is None:
             at = enrollment.current_stage

@@ -16,7 +16,7 @@ from store.assessing.invitations import Invitation
 from store.outbox import OutboxItem
 from tests.api import Api, Tenant, address
 from tests.operations import states
-from tests.pipelines import INTERVIEW, MANUAL, act, archive, enroll, measured, pipeline, shown, sit, told
+from tests.pipelines import INTERVIEW, MANUAL, act, archive, enroll, measured, pipeline, shown, sit, told, use
 from tests.probes import refusal
 from workers import schedule
 
@@ -53,18 +53,6 @@ def due(id: str) -> None:
 def parked(id: str) -> Any:
     with store.transaction() as session:
         return session.get_one(Enrollment, id).retry_at
-
-
-def use(tenant: Tenant, used: int) -> None:
-    """Say how many of the month's invitations are used."""
-    with store.transaction() as session:
-        session.execute(
-            text(
-                "INSERT INTO invite_usage VALUES (:id, :month, :used) "
-                "ON CONFLICT (organisation_id, month) DO UPDATE SET used = :used"
-            ),
-            {"id": tenant.organisation.id, "month": now().date().replace(day=1), "used": used},
-        )
 
 
 # --- Enrolling
@@ -544,8 +532,8 @@ def test_many_are_enrolled_and_each_who_is_not_hears_why(tenant: Tenant) -> None
         "z@example.com", "invited@example.com", "passed@example.com", "a@example.com",
     ]  # fmt: skip
     assert found["skipped"] == [
-        {"email": "BEFORE@example.com", "reason": "already_enrolled"},
         {"email": "Z@example.com", "reason": "already_enrolled"},
+        {"email": "BEFORE@example.com", "reason": "already_enrolled"},
     ]
     assert [(one["email"], one["code"]) for one in found["errors"]] == [
         ("", "missing_email"), ("nobody", "invalid_email"), (None, "missing_email"),

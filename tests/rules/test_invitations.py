@@ -112,4 +112,4 @@ def test_everybody_is_invited_once_or_skipped_with_the_reason(
 
 
 def test_the_events_of_the_moves_are_in_the_catalogue() -> None:
-    assert {move.event for move in invitations.MOVES.values()} <= set(EVENTS)
+    assert {move.event for move in invitations.MOVES.values() if move.event} <= set(EVENTS)

@@ -18,6 +18,7 @@ from store.applying.applications import Application
 from store.applying.attachments import Attachment
 from store.outbox import OutboxItem
 from tests.api import Api, Tenant, address
+from tests.pipelines import MANUAL, measured, pipeline, use
 from tests.receiver import Answer, Receiver, running
 from workers import schedule, screening
 
@@ -234,6 +235,23 @@ def test_an_advance_that_is_refused_is_written_down(tenant: Tenant) -> None:
     [refused] = [one for one in found["events"] if one["type"] == "advance_refused"]
     assert refused["details"]["code"] == "ASSESSMENT_NOT_ACTIVE"
     assert told(tenant.live, "application.advanced") == []
+
+
+def test_nobody_is_enrolled_by_an_advance_that_is_refused(tenant: Tenant) -> None:
+    slug = pipeline(tenant.live, measured(tenant.live), MANUAL)
+    settings = {"screen_auto_advance_enabled": True, "screen_auto_advance_l3_min": 1}
+    job = arrange(tenant.live, PYTHON, pipeline_slug=slug, **settings)
+    first, second = apply(tenant.live, job), apply(tenant.live, job)
+    screen(first)
+    assert tenant.live.get(f"/applications/{first}/").json()["enrollment_id"] is not None
+    use(tenant, 1000)
+    screen(second)
+    found = tenant.live.get(f"/applications/{second}/").json()
+    assert (found["status"], found["enrollment_id"]) == ("submitted", None)
+    [refused] = [one for one in found["events"] if one["type"] == "advance_refused"]
+    assert refused["details"]["code"] == "INVITE_QUOTA_EXCEEDED"
+    assert len(tenant.live.get(f"/pipelines/{slug}/enrollments/").json()["results"]) == 1
+    assert len(told(tenant.live, "pipeline.enrolled")) == 1
 
 
 # --- Rerun
