@@ -1,13 +1,16 @@
 """Pipelines, and candidates on their way through them."""
 
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 import store
 from rules.clock import now
+from store.advancing.enrollments import Enrollment
 from tests.api import Api, Tenant, address
 from tests.operations import states
+from workers import schedule
 
 MANUAL, INTERVIEW = {"stage_type": "manual_review"}, {"stage_type": "interview"}
 
@@ -73,3 +76,13 @@ def use(tenant: Tenant, used: int) -> None:
             ),
             {"id": tenant.organisation.id, "month": now().date().replace(day=1), "used": used},
         )
+
+
+def due(id: str) -> None:
+    """Let the moment come at which an enrollment's stage is tried again."""
+    past = {"retry_at": now() - timedelta(seconds=1), "updated_at": Enrollment.updated_at}
+    with store.transaction() as session:
+        session.execute(update(Enrollment).where(Enrollment.id == id).values(**past))
+    [kind] = [one for one in schedule.KINDS if one.name == "enrollments"]
+    while kind.batch()[1]:
+        pass

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, contains_eager
 from sqlalchemy.orm.attributes import set_committed_value
 
 from rules import grading
@@ -65,14 +65,18 @@ def ungraded(session: Session, session_id: UUID, *, for_update: bool = False) ->
     """Load a completed session that has no grades yet; None where there is nothing to grade."""
     found = (
         select(CandidateSession)
+        .join(CandidateSession.invitation)
+        .join(Invitation.assessment)
         .where(
             CandidateSession.id == session_id,
             CandidateSession.completed_at.is_not(None),
             CandidateSession.graded_at.is_(None),
         )
-        .options(joinedload(CandidateSession.invitation).joinedload(Invitation.assessment))
+        .options(contains_eager(CandidateSession.invitation).contains_eager(Invitation.assessment))
     )
-    sitting = session.scalars(found.with_for_update(of=CandidateSession) if for_update else found).first()
+    if for_update:  # in the order of store.database.locks: its outcome may make an invitation
+        found = found.with_for_update(of=[Invitation, CandidateSession])
+    sitting = session.scalars(found).first()
     return None if sitting is None else (sitting, cases(session, sitting), [])
 
 

@@ -16,9 +16,21 @@ from store.assessing.invitations import Invitation
 from store.outbox import OutboxItem
 from tests.api import Api, Tenant, address
 from tests.operations import states
-from tests.pipelines import INTERVIEW, MANUAL, act, archive, enroll, measured, pipeline, shown, sit, told, use
+from tests.pipelines import (
+    INTERVIEW,
+    MANUAL,
+    act,
+    archive,
+    due,
+    enroll,
+    measured,
+    pipeline,
+    shown,
+    sit,
+    told,
+    use,
+)
 from tests.probes import refusal
-from workers import schedule
 
 
 def kinds(enrollment: dict[str, Any]) -> list[tuple[str, Any, Any, str]]:
@@ -33,21 +45,6 @@ def mails(to: str) -> list[dict[str, Any]]:
     with store.transaction() as session:
         found = session.scalars(select(OutboxItem.arguments).where(OutboxItem.job == "mail"))
         return [one for one in found if one["to"] == to]
-
-
-def change(id: str, **values: Any) -> None:
-    with store.transaction() as session:
-        session.execute(
-            update(Enrollment).where(Enrollment.id == id).values(updated_at=Enrollment.updated_at, **values)
-        )
-
-
-def due(id: str) -> None:
-    """Let the moment come at which a stage is tried again."""
-    change(id, retry_at=now() - timedelta(seconds=1))
-    [kind] = [one for one in schedule.KINDS if one.name == "enrollments"]
-    while kind.batch()[1]:
-        pass
 
 
 def parked(id: str) -> Any:

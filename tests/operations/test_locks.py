@@ -10,10 +10,12 @@ import psycopg
 import pytest
 
 from store.database.locks import ORDER
-from tests.api import Api, Tenant
+from tests.api import Api, Tenant, address
 from tests.documents import Documented
+from tests.operations import states
 from tests.operations.rows import Row, ask
 from tests.operations.table.every import each
+from tests.pipelines import MANUAL, act, due, enroll, measured, pipeline, shown, sit
 from workers import schedule
 
 WRITES = re.compile(
@@ -107,6 +109,31 @@ def test_the_schedule_keeps_the_order_of_locks(
     kind: schedule.Kind, tenant: Tenant, transactions: list[list[str]]
 ) -> None:
     kind.batch()
+    assert [wrong for one in transactions for wrong in out_of_order(one)] == []
+
+
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_every_way_through_a_pipeline_keeps_the_order_of_locks(
+    tenant: Tenant, mode: str, transactions: list[list[str]]
+) -> None:
+    api: Api = getattr(tenant, mode)
+    texts, programs, numbers = (measured(api, one) for one in (states.TEXT, states.CODE, states.NUMBER))
+    slug, email = pipeline(api, texts, programs, numbers, MANUAL), address()
+    api.invitation(texts["assessment_slug"], email)
+    made = enroll(api, slug, email)
+    due(made["id"])  # what is linked is looked at once more
+    sit(api, made["invite_token"], "Writes are slower.")
+    token = made["invite_token"]
+    states.post(api, f"/invites/{token}/result/review/", {"cases": [{"case_order": 1, "score": "10.00"}]})
+    sit(api, shown(api, made["id"])["invite_token"], "print(input())")
+    states.graded(api)
+    act(api, made["id"], "hold")
+    sit(api, shown(api, made["id"])["invite_token"])
+    assert act(api, made["id"], "unhold").json()["current_stage"] == 3
+    last = enroll(api, slug)
+    assert api.delete(f"/invites/{last['invite_token']}/").status_code == 204
+    rows = {"candidates": [{"email": address()}, {"email": email}]}
+    states.post(api, f"/pipelines/{pipeline(api, numbers, MANUAL)}/enroll/bulk/", rows)
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
 
 
