@@ -66,6 +66,7 @@ def enter(way: Way) -> str | None:
     """Begin the stage where it stands, or wait for what it lacks; return its outcome where that is known already."""
     way.enrollment.waiting_reason = rules.WAITING.get(way.stage.stage_type)
     if way.stage.stage_type != "assessment":
+        way.enrollment.retry_at = None
         return None
     try:
         return _invite(way)

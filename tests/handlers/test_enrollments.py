@@ -406,6 +406,32 @@ def test_two_who_advance_at_once_advance_by_one_stage(tenant: Tenant, database_u
     assert names(tenant.live) == ["pipeline.enrolled", "pipeline.advanced"]
 
 
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_outcomes_and_hands_that_cross_fail_neither(tenant: Tenant, mode: str) -> None:
+    """Whichever comes first, an enrollment is where the moves that were told of have brought it."""
+    api: Api = getattr(tenant, mode)
+    first, second = measured(api), measured(api)
+    slugs = [pipeline(api, first, second, MANUAL), pipeline(api, first, MANUAL)]
+    with ThreadPoolExecutor(5) as pool:
+        for _ in range(5):
+            email = address()
+            one = enroll(api, slugs[0], email)
+            asked = [
+                pool.submit(sit, api, one["invite_token"]),
+                pool.submit(api.post, f"/pipelines/{slugs[1]}/enroll/", {"email": email}),
+                *(pool.submit(act, api, one["id"], action) for action in ("hold", "unhold", "advance")),
+            ]
+            answers = [each.result() for each in asked][1:]
+            assert {each.status_code for each in answers} <= {200, 201, 400}
+            act(api, one["id"], "unhold")
+            due(answers[0].json()["id"])
+            moves = [each for each in told(api, "pipeline.advanced") if each["data"]["email"] == email]
+            found = [shown(api, id) for id in (one["id"], answers[0].json()["id"])]
+            assert sum(each["current_stage"] for each in found) == len(moves)
+            assert found[1]["current_stage"] == 1  # what it was linked to has passed
+            assert found[0]["current_stage"] in (1, 2)
+
+
 # --- On hold
 
 
