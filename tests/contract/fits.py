@@ -16,6 +16,7 @@ from tests.contract.makers import (
     a_pipeline,
     a_squad,
     an_address,
+    an_application,
     an_assessment,
     an_open_job,
     shared,
@@ -233,6 +234,20 @@ def an_answer(body: Body, request: Request) -> None:
         body["answer"] = ""
 
 
+def a_letter(body: Body, request: Request) -> None:
+    """The application exists, what is to be printed can be, and a text leaves room for what makes it safe to show."""
+    if "application_id" in body and not request.real(body["application_id"]):
+        body["application_id"] = shared(an_application)["application_id"]
+    for name in ("title", "body_html", "compensation_text"):
+        if name in body:
+            body[name] = "".join(one for one in body[name] if one.isascii() and one.isprintable())[:5_000]
+
+
+def a_short_reason(body: Body, request: Request) -> None:
+    """The page shows a longer one again, so that it can be shortened."""
+    body["reason"] = body.get("reason", "")[:2_000]
+
+
 FITS: dict[str, Callable[[Body, Request], None]] = {
     "review_result": a_review,
     "save_answer": an_answer,
@@ -254,6 +269,9 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "update_assessment": a_pool,
     "create_pipeline": a_process,
     "update_pipeline": a_process,
+    "create_offer": a_letter,
+    "update_offer": a_letter,
+    "answer_on_offer_page": a_short_reason,
     "create_case": a_content,
     "update_case": a_content,
     "create_webhook": an_endpoint,

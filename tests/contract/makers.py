@@ -232,6 +232,19 @@ def an_application_with_a_file() -> Ids:
     return an_application(cv=("cv.txt", b"Ada Lovelace, engineer", "text/plain"))
 
 
+# -------------------------------------------------------------------------------------------------------- offers
+def an_offer() -> Ids:
+    """A draft that could be sent."""
+    letter = {"title": "Engineer at Northwind", "body_html": "<p>We would like you to join us.</p>"}
+    return {"offer_id": call("POST", "/offers/", {**an_application(), **letter})["id"]}
+
+
+def a_sent_offer() -> Ids:
+    made = an_offer()
+    sent = call("POST", f"/offers/{made['offer_id']}/send/")
+    return {**made, "token": sent["respond_url"].rpartition("/")[2]}
+
+
 # -------------------------------------------------------------------------------- which operation is given which
 # What stands in the path of an operation; by default what its parameters are named for, shared.
 FRESH: dict[str, Make] = {
@@ -258,6 +271,12 @@ FRESH: dict[str, Make] = {
     "unhold_application": an_application_after("hold"),
     "hire_application": an_application_after("advance"),
     "download_attachment": an_application_with_a_file,
+    "update_offer": an_offer,
+    "send_offer": an_offer,
+    "withdraw_offer": a_sent_offer,
+    "accept_offer": a_sent_offer,
+    "decline_offer": a_sent_offer,
+    "answer_on_offer_page": a_sent_offer,
     "update_case": a_case,
     "update_pipeline": a_pipeline,
     "advance_enrollment": an_enrollment,
@@ -286,6 +305,9 @@ SHARED: dict[tuple[str, str], Make] = {
     ("api", "org_slug"): a_career,
     ("careers", "org_slug"): a_career,
     ("applications", "application_id"): an_application,
+    ("offers", "offer_id"): an_offer,
+    ("offers", "token"): a_sent_offer,
+    ("offer", "token"): a_sent_offer,
     ("docs", "name"): lambda: {"name": "quickstart"},
     ("docs", "code"): lambda: {"code": "NOT_FOUND"},
 }
