@@ -165,8 +165,10 @@ def advance_application(session: Session, caller: Caller, application_id: UUID, 
 def reject_application(session: Session, caller: Caller, application_id: UUID, body: Body) -> Body:
     """Reject; the candidate hears of it as the job says, and offers that were not answered are withdrawn."""
     found = applications.get(session, caller, application_id, for_update=True)
+    was = found.status
     moves.reject(session, caller, found, schemas, actor=ACTOR, reason=body["reason"])
-    offer_moves.withdraw_all(session, found, offer_schemas)
+    if found.status != was:
+        offer_moves.withdraw_all(session, found, offer_schemas)
     return _shown(session, found)
 
 

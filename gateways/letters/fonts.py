@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from fontTools.ttLib import TTFont
-
 # Each family with its package, in the order in which one is asked for a character.
 FAMILIES = {
     "Noto Sans": "fontpkg_noto_sans",
@@ -31,6 +29,8 @@ def folders() -> list[Path]:
 @cache
 def _coverage() -> list[frozenset[int]]:
     """Say for each family which characters it has: its other faces have the same."""
+    from fontTools.ttLib import TTFont  # noqa: PLC0415 - a fifth of a second that few processes need
+
     found = []
     for folder in folders():
         path = max(folder.rglob("*.[ot]tf"))  # the one in italics, or the regular one

@@ -242,6 +242,14 @@ def test_what_ends_an_application_withdraws_its_offers(tenant: Tenant, action: s
     assert refusal(answers(tenant.live, out, "accept"), 400)["details"]["status"] == "withdrawn"
 
 
+def test_rejecting_again_changes_no_offer(tenant: Tenant) -> None:
+    application = an_application(tenant.live)
+    tenant.live.post(f"/applications/{application['id']}/reject/")
+    made, events = draft(tenant.live, application["id"]), told(tenant.live)
+    assert tenant.live.post(f"/applications/{application['id']}/reject/").status_code == 200
+    assert (shown(tenant.live, made), told(tenant.live)) == (made, events)
+
+
 def test_what_was_sent_stays_as_it_was_when_names_change(tenant: Tenant) -> None:
     application = an_application(tenant.live)
     offer = sent(tenant.live, application)

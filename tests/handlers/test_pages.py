@@ -5,10 +5,12 @@ import gzip
 import pytest
 from starlette.testclient import TestClient
 
+from handlers.pages import HEADERS
 from schemas import static
 from tests import asgi
 from tests.api import Tenant
 from tests.documents import Documented
+from tests.operations import states
 from tests.operations.rows import Row, ask
 from tests.operations.table.every import each
 
@@ -88,3 +90,30 @@ def test_the_first_page_leads_to_reference_guides_and_careers(http: TestClient, 
     for address in ("/docs/", "/docs/guides/", "/docs/api-changelog/", f"/careers/{slug}/"):
         assert f'href="{address}"' in page
         assert http.get(address).status_code == 200
+
+
+def test_an_offers_page_is_held_to_the_policy_of_the_others_in_each_state(tenant: Tenant) -> None:
+    ids = states.a_sent_offer(tenant.live)
+    http, path = tenant.http, f"/offer/{ids['token']}"
+    told = {
+        "read": http.get(path),
+        "asked": http.get(path, params={"answer": "decline"}),
+        "declined": http.post(path, data={"answer": "decline", "reason": "a\r\nb"}),
+        "too late": http.post(path, data={"answer": "accept"}),
+        "unknown": http.get("/offer/unknown"),
+    }
+    assert {name: one.status_code for name, one in told.items()} == {
+        "read": 200, "asked": 200, "declined": 200, "too late": 400, "unknown": 404,
+    }  # fmt: skip
+    for answer in told.values():
+        assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
+        assert "<script" not in answer.text
+    shown = tenant.live.get(f"/offers/{ids['offer_id']}/").json()
+    assert (shown["status"], shown["decline_reason"]) == ("declined", "a\nb")
+
+
+def test_a_form_that_is_refused_is_answered_with_a_page_also_to_who_takes_anything(tenant: Tenant) -> None:
+    path = f"/offer/{states.a_sent_offer(tenant.live)['token']}"
+    for body in ({"answer": ""}, {"answer": "maybe"}, {"answer": "accept", "colour": "blue"}):
+        answer = tenant.http.post(path, data=body, headers={"Accept": "*/*"})
+        assert (answer.status_code, "<h1>" in answer.text) == (400, True)
