@@ -220,3 +220,12 @@ def test_cells_have_places_that_never_overlap() -> None:
 def test_words_outside_of_items_and_cells_are_kept() -> None:
     body = "<ul>a<li>b</li>c</ul>d<table>e<tr><td>f</td></tr></table>g"
     assert sorted(flat(printed(body_html=html.clean(body))).partition("2031")[2]) == sorted("•abcdefg")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "<table></table>", "<table><tr></tr></table>", "<ul></ul><dl></dl>", "<ul><li></li></ul>", "<br><br>", "<li>a<td>b"],
+)  # fmt: skip
+def test_a_letter_with_nothing_in_it_is_a_preview_all_the_same(body: str) -> None:
+    empty = {name: None if name == "start_date" else "" for name in LETTER}
+    assert printing.render(empty | {"body_html": html.clean(body)}).startswith(b"%PDF-")
