@@ -14,6 +14,7 @@ from rules.clock import now
 from rules.pages import Page
 from schemas import applications as application_schemas
 from schemas import assessments as assessment_schemas
+from schemas import audit as audit_schemas
 from schemas import careers as careers_schemas
 from schemas import cases as case_schemas
 from schemas import document
@@ -30,6 +31,7 @@ from store.accounts import squads
 from store.advancing import enrollments, pipelines
 from store.applying import lists
 from store.assessing import assessments, cases, invitations, results
+from store.auditing import lists as audit_lists
 from store.database.listing import Listing
 from store.delivering import deliveries, fanout, webhooks
 from store.hiring import careers, jobs
@@ -55,6 +57,7 @@ SHOWN = {
     "list_assessment_invitations": Shown(
         invitations.OF_ASSESSMENT, invitation_schemas.detail, _OF_ASSESSMENT
     ),
+    "list_audit_log": Shown(audit_lists.LISTS[True], audit_schemas.row),
     "list_assessments": Shown(assessments.LIST, assessment_schemas.item),
     "list_cases": Shown(cases.LIST, case_schemas.detail),
     "list_deliveries": Shown(deliveries.LIST, webhook_schemas.delivery, {"endpoint_id": ENDPOINT}),
@@ -132,6 +135,14 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
         "event_type": TYPES,
         "type": TYPES,
         "passed": (("passed", True), ("failed", False)),
+        "action": (("frequent action", "create_invitation"), ("rare action", "delete_webhook")),
+        "channel": (("frequent channel", "public_api"), ("absent channel", "cli")),
+        "outcome": (("frequent outcome", "success"), ("rare outcome", "error")),
+        "list_audit_log search": (
+            ("an action", "create_inv"),
+            ("a request", f"REQ_{rows // 2}"),
+            ("nothing", "plumber"),
+        ),
         "list_applications status": (("status", "submitted"), ("rare status", "hired")),
         "list_assessment_invitations status": (("status", "completed"), ("rare status", "started")),
         "list_assessments status": (("status", "active"),),

@@ -238,6 +238,20 @@ SELECT {timed_id("n")}, {MADE}, {OWNER}, true,
        ELSE 'delivered' END, 1, now(), {MADE}, 200, 20, 'ok'
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
+# One of a hundred was refused; half of the others are one action.
+AUDIT = f"""
+INSERT INTO audit_rows (
+    id, occurred_at, organisation_id, livemode, number, hash, channel, actor_type, action, outcome, resource_id,
+    request_id
+)
+SELECT {timed_id("n")}, {MADE}, {OWNER}, CASE WHEN n %% 50 > 0 THEN true END, n + 1, decode(repeat('00', 32), 'hex'),
+       channel, 'key', CASE WHEN channel = 'candidate' THEN 'submit_session' WHEN {chance(20)} %% 1000 = 0
+       THEN 'delete_webhook' WHEN n %% 2 = 0 THEN 'create_invitation' ELSE 'save_application' END,
+       CASE WHEN {chance(21)} %% 100 = 0 THEN 'error' ELSE 'success' END, {id("invitations", "n")}, 'req_' || n
+FROM generate_series(%(first)s::int, %(last)s::int) AS n, LATERAL (
+    SELECT CASE WHEN {chance(19)} %% 4 = 0 THEN 'candidate' ELSE 'public_api' END AS channel
+) AS came
+"""
 
 # One for every tenth application; every other one is for the first job.
 OFFERS = f"""
@@ -280,6 +294,7 @@ FILLINGS = (
     Filling("events", EVENTS),
     Filling("deliveries", DELIVERIES),
     Filling("offers", OFFERS, 0.1),
+    Filling("audit_rows", AUDIT),
 )
 
 

@@ -6,6 +6,7 @@ on time, memory, processes, files and output, and a filter on system calls. Need
 Where the kernel or a container refuses any of this, `available` is False and nothing runs.
 """
 
+import functools
 import sys
 import threading
 from collections.abc import Sequence
@@ -57,6 +58,12 @@ class UnavailableError(Unavailable):
 def available(language: str) -> bool:
     """Say whether programs in this language can run here; found out by running one."""
     return not why_not(language)
+
+
+@functools.cache
+def missing() -> tuple[str, ...]:
+    """Name the languages that are not installed here; looked up once, and nothing is run."""
+    return tuple(sorted(name for name, language in LANGUAGES.items() if not language.find()))
 
 
 def why_not(language: str) -> str:

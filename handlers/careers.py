@@ -28,10 +28,10 @@ def get_open_job(session: Session, org_slug: str, job_slug: str) -> Body:
     return schemas.detail(job, organisation, fields.all_of(session, job))
 
 
-def apply_for_job(begin: Begin, org_slug: str, job_slug: str, body: Body) -> Body:
+def apply_for_job(begin: Begin, finish: Begin, org_slug: str, job_slug: str, body: Body) -> Body:
     """Apply; the answer is the same whatever becomes of it, and for who has applied before."""
     with begin() as session:
         _, caller = careers.visit(session, org_slug)
         job = careers.get(session, caller, job_slug)
-    applications.apply(begin, begin, caller, [str(job.id)], body, source="public_careers", actor="candidate")
+    applications.apply(begin, finish, caller, [str(job.id)], body, source="public_careers", actor="candidate")
     return {"status": "submitted"}

@@ -24,6 +24,7 @@ from store.advancing import enrollments, waiting
 from store.applying import applications
 from store.assessing import assessments, invitations, inviting, results
 from store.assessing.invitations import Invitation
+from store.auditing import trail
 from store.database.engine import Change, Reading
 
 Body = dict[str, Any]
@@ -63,6 +64,7 @@ def create_invitation(writing: Change, caller: Caller, slug: str, body: Body) ->
 def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body:
     """Invite many candidates in one transaction; rows that cannot be invited are skipped with their reason."""
     assessment = assessments.read(session, caller, slug)
+    trail.about(session, "assessment", assessment)
     rules.check_active(assessment.status)
     rows = body["candidates"]
     known = inviting.existing_among(

@@ -1,16 +1,24 @@
 """The caller's own organisation."""
 
+from datetime import date
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from gateways import briefs, mail
+from gateways import briefs, mail, sandbox
 from rules import plans
+from rules import usage as usage_rules
 from rules.caller import Caller
+from rules.clock import now
+from rules.pages import Page
+from schemas import audit, measuring
 from schemas import organisation as schemas
+from schemas.files import File
 from store.accounts import organisations
+from store.auditing import lists as audit_lists
 from store.database.engine import Reading
 from store.delivering import webhooks
+from store.measuring import health, usage
 
 Body = dict[str, Any]
 
@@ -25,6 +33,45 @@ def update_organisation(session: Session, caller: Caller, body: Body) -> Body:
     organisation = organisations.lock(session, caller)
     organisation.change(body)
     return _show(session, caller, organisation)
+
+
+def get_usage(reading: Reading, caller: Caller, start: date | None, end: date | None) -> Body:
+    """Show what was used, day by day."""
+    first, last = usage_rules.span(start, end, now().date())
+    used = usage.count(reading, caller, first, last)
+    return measuring.usage(
+        first, last, livemode=caller.livemode, days=used.days, by_assessment=used.assessments
+    )
+
+
+def list_audit_log(reading: Reading, caller: Caller, **query: Any) -> Page:
+    """List what was done, the newest first."""
+    return audit_lists.page(reading, caller, **query).map(audit.row)
+
+
+def export_audit_log(reading: Reading, caller: Caller, export_format: str, **query: Any) -> File:
+    """Hand out the same as a file to be saved."""
+    return audit.file(audit_lists.everything(reading, caller, **query), export_format)
+
+
+def get_developer_health(reading: Reading, caller: Caller) -> Body:
+    """Show how the integration is doing."""
+    traffic, endpoints = health.traffic(reading, caller), health.endpoints(reading, caller)
+    quota = organisations.quota(reading, caller)
+    alerts = usage_rules.alerts(
+        usage_rules.Health(
+            requests=traffic.requests,
+            faults=traffic.faults,
+            refusals={one.code: int(one.times) for one in traffic.refusals},
+            disabled=endpoints.disabled,
+            failing=endpoints.failing,
+            oldest_pending_seconds=int(endpoints.oldest_pending_seconds),
+            invite_limit=quota["invite_limit"] if caller.livemode else None,
+            invites_used=quota["invites_used"],
+            languages_missing=sandbox.missing(),
+        )
+    )
+    return measuring.health(traffic, endpoints, alerts)
 
 
 def list_integrations(reading: Reading, caller: Caller) -> Body:

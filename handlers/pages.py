@@ -144,9 +144,9 @@ def show_job_page(session: Session, org_slug: str, job_slug: str) -> View:
     return page("job.html", job=job, careers=links.careers(org_slug), given={}, faults={})
 
 
-def apply_on_page(begin: Begin, org_slug: str, job_slug: str, body: dict[str, Any]) -> View:
+def apply_on_page(begin: Begin, finish: Begin, org_slug: str, job_slug: str, body: dict[str, Any]) -> View:
     """Apply with the page's form; show thanks, or the form again with all that is wrong with it."""
-    refusal = attempt(lambda: careers.apply_for_job(begin, org_slug, job_slug, body))
+    refusal = attempt(lambda: careers.apply_for_job(begin, finish, org_slug, job_slug, body))
     with begin() as session:
         job = careers.get_open_job(session, org_slug, job_slug)
     around: dict[str, Any] = {"job": job, "careers": links.careers(org_slug)}

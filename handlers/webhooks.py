@@ -56,11 +56,11 @@ def create_webhook(finish: Begin, caller: Caller, body: Body) -> Body:
         return schemas.endpoint(endpoint) | {"secret_key": secret}
 
 
-def update_webhook(begin: Begin, caller: Caller, id: UUID, body: Body) -> Body:
+def update_webhook(finish: Begin, caller: Caller, id: UUID, body: Body) -> Body:
     """Change an endpoint; a new URL has to be tested again."""
     if "url" in body:
         _check_url(caller, body["url"])
-    with begin() as session:
+    with finish() as session:
         endpoint = webhooks.get(session, caller, id, lock=True)
         webhooks.change(session, endpoint, dict(body))
         return schemas.endpoint(endpoint)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from rules.clock import now
 from rules.moves import Move
+from store.auditing import trail
 from store.database import listing
 from store.database.base import ANYONE, Base, Owned, Owner, visible
 from store.database.engine import Change
@@ -73,6 +74,8 @@ def apply(
         setattr(row, move.stamp, at or moment)
     if move.event and shape:
         record(session, move.event, row, shape(row))
+    else:
+        trail.told(session, f"{trail.kind_of(row)}.{move.target}", row)
 
 
 def apply_all(session: Change, model: type[Base], rows: Sequence[Any], move: Move, shape: Shape) -> None:
@@ -95,6 +98,7 @@ def record(session: Change, type: str, owner: Owner, data: dict[str, Any]) -> No
     """Tell of what is no move; `data` must be ready for JSON. It is written at the commit, which rings the relay."""
     recorded = _Recorded(owner.organisation_id, owner.livemode, type, data)
     session.info.setdefault("events", []).append(recorded)
+    trail.told(session, type, owner)
 
 
 _WRITE = Prepared(

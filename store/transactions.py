@@ -7,6 +7,7 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from store import events
+from store.auditing import trail
 from store.database import bell, waits
 from store.database.engine import Change, Writing, engine, taken
 from store.database.waits import WaitRanOut
@@ -50,6 +51,7 @@ def writing() -> Iterator[Writing]:
 
 
 def _end(means: Change) -> None:
+    trail.write(means)
     events.write(means)
     ring = means.info.pop("outbox", False)
     means.commit()

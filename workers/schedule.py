@@ -26,10 +26,12 @@ from store.accounts import idempotency, organisations
 from store.advancing import waiting
 from store.applying import moves
 from store.assessing import invitations, sessions
+from store.auditing import sealing, trail
 from store.database import aside
 from store.database.aside import Row
 from store.database.due import Due
 from store.hiring import jobs
+from store.measuring import counts
 from store.offering import moves as offer_moves
 from store.offering import offers
 from store.operating import retention
@@ -108,6 +110,7 @@ def publish_jobs(session: Session, rows: Sequence[Row]) -> int:
             jobs.publish(session, caller, job, schemas.jobs.event)
         except Refusal as refusal:
             job.publish_error = str(refusal)
+            trail.by_itself(session, "job.published", "job", job, error_code=refusal.code)
             log.warning(
                 "A job could not be published on schedule.",
                 extra={"job": str(job.id), "refusal": refusal.code},
@@ -175,6 +178,10 @@ KINDS = (
     Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),
     Kind(retention.SET_ASIDE, retention.deletion(retention.SET_ASIDE)),
     Kind(idempotency.DUE, idempotency.delete_answers),
+    Kind(sealing.DUE, sealing.seal),
+    Kind(counts.COUNTS, retention.deletion(counts.COUNTS)),
+    Kind(counts.SKETCHES, retention.deletion(counts.SKETCHES)),
+    Kind(counts.REFUSALS, retention.deletion(counts.REFUSALS)),
 )
 
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "members": "Manage the people of an organisation.",
     "secrets": "Manage what is encrypted at rest.",
     "aside": "List what failed and was set aside, and put it back.",
+    "audit": "Verify the audit log.",
     "doctor": "Say what is wrong, and what helps.",
     "test": "Run every check and every test.",
     "bench": "Measure speed against peers.",

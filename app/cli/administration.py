@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import UUID
 
 from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.orm import Session
@@ -12,14 +13,21 @@ from app.instance import opening, places, prepared
 from app.instance.trouble import Trouble
 from store.accounts import organisations
 from store.accounts.organisations import Organisation
+from store.auditing import trail
 from store.database import engine
+from store.database import secrets as keys
 from store.operating import migrate
 
 
 @contextmanager
-def transaction(data: Path) -> Iterator[Session]:
-    """Open one transaction on the instance's database, brought to the newest schema when it is embedded."""
+def transaction(data: Path, *, secrets: bool = False) -> Iterator[Session]:
+    """Open one transaction on the instance's database, brought to the newest schema when it is embedded.
+
+    With `secrets`, what is sealed with the instance's key can be read.
+    """
     with opening.instance(data) as settings:
+        if secrets:
+            keys.configure(settings.secret_key)
         if "postgres" in opening.wanted():
             migrate.upgrade(settings.database_url)
             prepared.forget(places.settle(data))
@@ -41,3 +49,12 @@ def organisation(session: Session, slug: str) -> Organisation:
     if found is None:
         raise Trouble(f"There is no organisation {slug!r}. `hiring orgs create NAME` makes one.")
     return found
+
+
+def noted(
+    session: Session, command: str, kind: str, id: UUID | str | None = None, *, owner: UUID | None = None
+) -> None:
+    """Have what a command did told of in the audit log, with its change."""
+    entry = trail.Entry("cli", "cli", command, organisation_id=owner)
+    entry.resource_type, entry.resource_id = kind, None if id is None else str(id)
+    trail.note(session, entry)

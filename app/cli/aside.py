@@ -7,7 +7,7 @@ from uuid import UUID
 import click
 
 from app.cli import options
-from app.cli.administration import transaction
+from app.cli.administration import noted, transaction
 from store.operating import returning
 
 
@@ -47,4 +47,5 @@ def put_back(kind: str, id: UUID | None, data: Path) -> None:
     """Have rows of a KIND, or the one with an ID, taken again at once."""
     with transaction(data) as session:
         count = returning.put_back(session, kind, id)
+        noted(session, "aside.back", "row", id)
     click.echo(f"{count} put back.")

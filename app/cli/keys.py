@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli import options
-from app.cli.administration import organisation, transaction
+from app.cli.administration import noted, organisation, transaction
 from app.instance.trouble import Trouble
 from store.accounts import keys
 
@@ -53,6 +53,7 @@ def create_key(
             cidrs=cidrs,
             expires_at=expires_at,
         )
+        noted(session, "keys.create", "key", row.id, owner=row.organisation_id)
         facts = {"id": str(row.id), "key": key}
     options.show(facts, as_json=as_json)
     if not as_json:
@@ -83,6 +84,7 @@ def revoke_key(id: UUID, data: Path, *, as_json: bool) -> None:
         row = keys.revoke(session, id)
         if row is None:
             raise Trouble(f"There is no key {id}. `hiring keys list --org SLUG` shows them.")
+        noted(session, "keys.revoke", "key", row.id, owner=row.organisation_id)
         facts = {"id": str(row.id), "revoked_at": _time(row.revoked_at)}
     options.show(facts, as_json=as_json)
 

@@ -6,7 +6,7 @@ import click
 from sqlalchemy.exc import IntegrityError
 
 from app.cli import options
-from app.cli.administration import organisation, transaction
+from app.cli.administration import noted, organisation, transaction
 from app.instance.trouble import Trouble
 from store.accounts import members
 
@@ -33,5 +33,6 @@ def add_member(org: str, email: str, name: str, role: str, data: Path, *, as_jso
             made = members.add(session, organisation=found, email=email, name=name, role=role)
         except IntegrityError as error:
             raise Trouble(f"{email} is a member of {org} already.") from error
+        noted(session, "members.add", "member", made.id, owner=found.id)
         facts = {"id": str(made.id), "user_id": str(made.user_id)}
     options.show(facts, as_json=as_json)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from app.cli import options
-from app.cli.administration import transaction
+from app.cli.administration import noted, transaction
 from rules.plans import RANKS
 from store.accounts import organisations
 
@@ -27,6 +27,7 @@ def create_organisation(name: str, plan: str, data: Path, *, as_json: bool) -> N
         raise click.BadParameter("a name has 1 to 200 characters.", param_hint="NAME")
     with transaction(data) as session:
         made = organisations.create(session, name=name.strip(), plan=plan)
+        noted(session, "orgs.create", "organisation", made.id, owner=made.id)
         facts = {"id": str(made.id), "slug": made.slug}
     options.show(facts, as_json=as_json)
 

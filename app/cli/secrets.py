@@ -6,6 +6,7 @@ import click
 
 import store
 from app.cli import options
+from app.cli.administration import noted
 from app.instance import wiring
 from app.instance.opening import instance, need_schema
 from app.instance.trouble import Trouble
@@ -28,6 +29,8 @@ def reencrypt(data: Path, *, as_json: bool) -> None:
         need_schema(settings)
         wiring.configure(settings, pool_size=1)
         facts = {"encrypted": 0, "unreadable": 0}
+        with store.transaction() as session:
+            noted(session, "secrets.reencrypt", "secret")
         for model in reencryption.ENCRYPTED:
             after, more = None, True
             while more:

@@ -28,8 +28,11 @@ class Request:
     pipeline: Any = None  # app.http.pipeline.Pipeline (which needs this module), once its operation is known
     waits_for: Future[Any] | None = None  # what is carried out for it, by a thread
     caller: Caller | None = None  # who asks; None where no key is needed
+    known: Caller | None = None  # whose key was shown, let in or not
+    refused: str = ""  # the code of the refusal that is the answer
     party: Hashable = None  # in whose share of the threads it counts
     body: bytes = b""
+    started: float = 0.0  # on the clock of time.perf_counter
     held: int = 0  # bytes of it, which count for its address
     arguments: dict[str, Any] = field(default_factory=dict)
     begun: bool = False  # a transaction of it has ended well: what followed may have reached the network

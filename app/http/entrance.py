@@ -9,6 +9,7 @@ from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers
 
 from app.http import clients, context
+from app.http.records.notes import NOTES
 from app.instance import logs
 from rules import networks
 from store.database.ids import new_id
@@ -35,7 +36,10 @@ class Entrance:
     async def __call__(self, scope: context.Scope, receive: context.Receive, send: context.Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
-            return await self.app(scope, receive, send)
+            await self.app(scope, receive, send)
+            if scope["type"] == "lifespan":  # its end is the process's
+                NOTES.flush()
+            return
         started, status = time.perf_counter(), 0
         headers = Headers(scope=scope)
         peer = scope["client"][0] if scope.get("client") else ""
@@ -46,6 +50,7 @@ class Entrance:
             path=scope["path"],
             query=scope["query_string"],
             head=headers,
+            started=started,
         )
         scope.setdefault("extensions", {})["hiring"] = request
         logs.request_id.set(request.id)
@@ -72,6 +77,7 @@ class Entrance:
             if request.held:
                 clients.bodies.give_back(request.address, request.held)
             _count(request.pipeline.id if request.pipeline else "", status, seconds)
+            NOTES.take(request, status, seconds)
             log.info(
                 "%s %s",
                 scope["method"],
@@ -82,7 +88,6 @@ class Entrance:
                     "address": request.address,
                 },
             )
-        return None
 
 
 def _given(headers: Headers) -> str | None:

@@ -85,13 +85,13 @@ class Front(SpecMiddleware):
         if request.path != (proper := place.proper(request.path)):
             request.path = scope["path"] = proper
             scope["raw_path"] = proper.encode("utf-8", "surrogateescape")
-        return place.methods[method] if self.fast else None
+        request.pipeline = place.methods[method]
+        return request.pipeline if self.fast else None
 
     async def _carry_out(
         self, pipeline: Pipeline, request: context.Request, receive: context.Receive
     ) -> Answer:
         """Take the steps: two before the body is read, three in a thread of its lane."""
-        request.pipeline = pipeline
         if pipeline.lane == AT_ONCE:
             return pipeline.serve(request)
         lane = self.lanes[pipeline.lane]

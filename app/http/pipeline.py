@@ -16,15 +16,18 @@ from connexion.operations import AbstractOperation
 from sqlalchemy.orm import Session
 
 import store
-from app.http import answers, limits, once, security
+from app.http import answers, bodies, limits, once, security
 from app.http.answers import Answer, Made
 from app.http.context import Receive, Request
+from app.http.records import traces
 from app.http.threads import lanes
 from app.http.validation import Reader
 from rules import plans
 from rules.caller import Caller
 from store.accounts import idempotency, organisations
-from store.database.engine import Means
+from store.auditing import trail
+from store.auditing.trail import Entry
+from store.database.engine import Means, Reading
 
 Begin = Callable[[], AbstractContextManager[Session]]
 
@@ -37,11 +40,13 @@ OPENS: dict[str, Callable[[], AbstractContextManager[Means | None]]] = {
 
 
 @contextmanager
-def _begin(request: Request) -> Iterator[Session]:
-    """Open one of a request's transactions, and note that it ended well."""
-    with store.transaction() as session:
+def _finish(finish: Begin, entry: Entry | None) -> Iterator[Session]:
+    """Open the last of a request's transactions, which writes its row of the audit log."""
+    with finish() as session:
+        if entry:
+            entry.is_placed = True
+            trail.by(session, entry)
         yield session
-    request.begun = True
 
 
 class Pipeline:
@@ -62,6 +67,8 @@ class Pipeline:
     ) -> None:
         signature = inspect.signature(handler).parameters.values()
         self.id: str = operation.operation_id
+        self.tag: str = definition["tags"][0]
+        self.template = template
         self.handler, self.method = handler, operation.method.upper()
         self.security: security.Alternatives = operation.security or []
         self.cap: str | None = definition.get("x-limit")
@@ -71,10 +78,18 @@ class Pipeline:
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
         self.open = next((opens for name, opens in OPENS.items() if name in self.wants), nullcontext)
         self.lane: str = definition.get("x-lane", lanes.ORDINARY)
+        self.channel = "public_api" if self.security else "candidate"
+        self.audited = self.method != "GET" and definition.get("x-audit") != "none"
         self.in_parts = not self.wants.isdisjoint(("begin", "finish"))
         self.success = int(min(status for status in operation.responses if status.startswith("2")))
         content = operation.responses[str(self.success)].get("content", {})
         self.with_meta = self.method == "GET" and answers.JSON in content
+
+    def owner(self, request: Request) -> tuple[str, str] | None:
+        """Return what of a request's path says whose it is, where no key does: the parameter and its value."""
+        segments = request.path.strip("/").split("/")
+        found = ((name, segments[number]) for number, name in self.reader.places if name in lanes.OWNERS)
+        return next(((name, value) for name, value in found if bodies.sound(value)), None)
 
     # --- The steps
 
@@ -137,19 +152,38 @@ class Pipeline:
 
     def _make(self, request: Request, means: Means | None, finish: Begin = store.transaction) -> Made:
         given, caller = request.arguments, request.caller
+        entry = traces.entry(self, request) if self.audited else None
+        if entry and self.in_parts:  # written before it is known how the request ends: as it should
+            traces.succeeded(entry, self, request, None, self.success)
+        elif entry and not isinstance(means, Reading | None):
+            trail.by(means, entry)
         arguments = given if self.wants_all else {name: given[name] for name in given if name in self.wants}
         there = {
             "session": means,
             "reading": means,
             "writing": means,
-            "begin": lambda: _begin(request),
-            "finish": finish,
+            "begin": lambda: self._begin(request, entry),
+            "finish": lambda: _finish(finish, entry),
             "caller": caller,
         }
         made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})
         body, status = made if isinstance(made, tuple) else (made, self.success)
+        if entry:
+            traces.succeeded(entry, self, request, body, status)
+            if self.in_parts and not (entry.is_placed or entry.is_written):  # nothing changed, or no finish
+                with store.transaction() as session:
+                    trail.by(session, entry)
         meta = organisations.quota(means, caller) if self.with_meta and caller and means else None
         return Made(body, status, meta)
+
+    @contextmanager
+    def _begin(self, request: Request, entry: Entry | None) -> Iterator[Session]:
+        """Open one of a request's transactions, and note that it ended well."""
+        with store.transaction() as session:
+            if entry:
+                trail.by(session, entry, trail.NEVER if "finish" in self.wants else trail.IF_TOLD)
+            yield session
+        request.begun = True
 
     def _once(self, request: Request, caller: Caller) -> Answer:
         """Answer a request that names itself: its effect once, its answer as often as it is asked for."""

@@ -63,6 +63,7 @@ def for_connexion(request: ConnexionRequest, fault: Exception) -> ConnexionRespo
 def answer(fault: Exception, request: context.Request) -> Answer:
     """Answer one refusal or fault: in the contract's envelope, or with a page where a person's browser asks."""
     given = render(fault, request.path)
+    request.refused = understand(fault).code
     if not _for_a_person(request):
         return given
     html = answers.templates().get_template("refused.html")

@@ -112,16 +112,19 @@ def bearer(request: Request, required: list[str]) -> Caller:
     if scheme.lower() != "bearer" or not _FORM.fullmatch(key):
         raise InvalidApiKey
     row = _look_up(key, request.address)
-    if row is None or row.revoked_at is not None:
+    if row is None:
+        raise InvalidApiKey
+    granted = frozenset(row.scopes)
+    request.known = Caller(row.organisation_id, row.livemode, row.plan, granted, row.id)
+    if row.revoked_at is not None:
         raise InvalidApiKey
     if row.expires_at and row.expires_at <= now():
         raise ExpiredApiKey
     if row.cidrs and not networks.within(request.address, row.cidrs):
         raise IpNotAllowed(ip=request.address)
-    granted = frozenset(row.scopes)
     if missing := scopes.missing(granted, required):
         raise InsufficientScope(required_scope=missing[0])
-    return Caller(row.organisation_id, row.livemode, row.plan, granted, row.id)
+    return request.known
 
 
 Scheme = Callable[[Request, list[str]], Caller]

@@ -17,6 +17,7 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
     """Bring the database up to date and return `organisation`, `live_key` and `test_key`, made once."""
     import store  # slow to load, and most starts need none of it
     from store.accounts import keys, organisations
+    from store.auditing import trail
     from store.database import engine
     from store.operating import migrate
 
@@ -32,9 +33,12 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
             )
             made = {"organisation": organisation.slug}
             for mode in ("live", "test"):
-                _, made[f"{mode}_key"] = keys.create(
+                row, made[f"{mode}_key"] = keys.create(
                     session, organisation=organisation, name=f"Demo ({mode})", livemode=mode == "live"
                 )
+                entry = trail.Entry("cli", "cli", "up", organisation_id=organisation.id)
+                entry.resource_type, entry.resource_id = "key", str(row.id)
+                trail.note(session, entry)
         places.write_private(where.data / FILE, json.dumps(made))
         return made
     finally:

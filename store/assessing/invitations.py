@@ -16,6 +16,7 @@ from rules.tokens import new_token
 from store import events
 from store.assessing import assessments
 from store.assessing.assessments import Assessment
+from store.auditing import trail
 from store.database import listing
 from store.database.aside import Row
 from store.database.base import ANYONE, Base, Owned, Updated, visible
@@ -51,6 +52,7 @@ class Invitation(Base, Owned, Updated):
         # Their last column sifts out in the index, in the list's order, what changed since a moment.
         Index("ix_invitations_owner", "organisation_id", "livemode", "id", "updated_at"),
         Index("ix_invitations_owner_status", "organisation_id", "livemode", "status", "id", "updated_at"),
+        Index("ix_invitations_made", "organisation_id", "livemode", "created_at", "assessment_id"),
         Index("ix_invitations_owner_updated_at", "organisation_id", "livemode", "updated_at"),
         Index("ix_invitations_assessment", "assessment_id", "id", "updated_at"),
         Index("ix_invitations_assessment_status", "assessment_id", "status", "id", "updated_at"),
@@ -88,6 +90,7 @@ def get(session: Session, caller: Caller, token: str, *, for_update: bool = Fals
     row = session.scalars(found.with_for_update(of=Invitation) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such invitation.")
+    trail.about(session, "invitation", row)
     return row
 
 

@@ -14,6 +14,7 @@ from store import events, outbox
 from store.accounts import organisations
 from store.assessing.assessments import Assessment
 from store.assessing.invitations import COLUMNS, Invitation, keep
+from store.auditing import trail
 from store.database.base import ANYONE, visible
 from store.database.engine import Change
 from store.database.ids import new_id
@@ -173,6 +174,7 @@ def _meet(
             organisations.give_back_invites(session, caller, 1)
         elif found is None:
             check_quota(caller.plan.invites, organisations.invites_used(session, caller), 0)
+    trail.about(session, "invitation", found)
     return found, False
 
 

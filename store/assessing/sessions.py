@@ -33,6 +33,7 @@ from store.accounts.organisations import Organisation
 from store.assessing import snapshots
 from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
+from store.auditing import trail
 from store.database.aside import Row
 from store.database.base import Base, Identified, Owned, Updated
 from store.database.due import Due
@@ -55,6 +56,15 @@ class CandidateSession(Base, Owned, Updated):
         ),
         Index("ix_sessions_passed", "assessment_id", "passed", "id", "updated_at"),
         Index("ix_sessions_updated_at", "assessment_id", "updated_at"),
+        Index("ix_sessions_begun", "organisation_id", "livemode", "started_at", "assessment_id"),
+        Index(
+            "ix_sessions_ended",
+            "organisation_id",
+            "livemode",
+            "completed_at",
+            "assessment_id",
+            postgresql_where=text("completed_at IS NOT NULL"),
+        ),
         Index("ix_sessions_deadline", "deadline_at", postgresql_where=text("completed_at IS NULL")),
     )
 
@@ -142,6 +152,7 @@ def hold(session: Session, token: str, show: events.Shape) -> Sitting:
     sitting = _read(session, token)
     if sitting is None:
         raise NotFound
+    trail.about(session, "invitation", sitting.invitation)
     if sitting.session and sitting.is_overdue:
         finish(session, sitting.session, sitting.moment, show)
     return sitting

@@ -18,4 +18,5 @@ ORDER = (
     "webhook_endpoints",
     "files_kept",
     "event_sequences",  # the counter, at the commit
+    "audit_chains",  # the heads of chains, at sealing
 )

@@ -15,6 +15,7 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import DuplicateKey, NotFound, NotVerified
 from rules.events import ALL
+from store.auditing import trail
 from store.database import listing, secrets
 from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.engine import Means
@@ -132,6 +133,7 @@ def create(
     )
     if made is None:
         raise DuplicateKey("An endpoint with this URL and these events exists already.")
+    trail.about(session, "webhook", made)
     return made, secret
 
 

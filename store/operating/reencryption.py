@@ -7,6 +7,7 @@ from sqlalchemy import inspect, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from store.accounts.idempotency import IdempotentAnswer
+from store.auditing.rows import AuditAnchor, AuditChain
 from store.database import secrets
 from store.delivering.webhooks import WebhookEndpoint
 
@@ -14,6 +15,8 @@ from store.delivering.webhooks import WebhookEndpoint
 ENCRYPTED: dict[Any, tuple[str, ...]] = {
     WebhookEndpoint: ("secret", "previous_secret"),
     IdempotentAnswer: ("body",),
+    AuditChain: ("seal",),
+    AuditAnchor: ("seal",),
 }
 
 

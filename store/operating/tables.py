@@ -7,10 +7,12 @@ from store.accounts import idempotency, keys, members, organisations, squads
 from store.advancing import enrollments, pipelines
 from store.applying import applications, attachments, candidates, room, screening
 from store.assessing import assessments, cases, invitations, sessions
+from store.auditing import rows
 from store.database import aside
 from store.database.base import Base
 from store.delivering import webhooks
 from store.hiring import fields, jobs, knockouts, requirements
+from store.measuring import counts
 from store.offering import offers
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "candidates",
     "cases",
     "complete",
+    "counts",
     "enrollments",
     "events",
     "fields",
@@ -37,6 +40,7 @@ __all__ = [
     "pipelines",
     "requirements",
     "room",
+    "rows",
     "screening",
     "sessions",
     "squads",

@@ -15,6 +15,7 @@ from store.outbox import OutboxItem
 from tests.api import Api, address
 from tests.operations.rows import Ids
 from tests.receiver import Receiver, running
+from tests.trail import seal
 from workers import grading, screening
 
 CANDIDATE = "/api/v1/candidate"
@@ -147,6 +148,13 @@ def a_pipeline_of_a_squad(api: Api) -> Ids:
 
 
 # --- Jobs and applications
+
+
+def a_told_change(api: Api) -> Ids:
+    """A change that the audit log tells of."""
+    made = a_job(api)
+    seal()
+    return made
 
 
 def a_job(api: Api) -> Ids:

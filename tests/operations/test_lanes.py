@@ -28,6 +28,7 @@ QUIET = {
     "gateways.cv.kinds.why_not",
     "gateways.letters.fonts.unprintable",
     "gateways.mail.kind",
+    "gateways.sandbox.missing",
     "gateways.webhooks.encode",
 }
 

@@ -16,6 +16,7 @@ from store.database import aside
 from store.database.aside import Row
 from store.database.ids import new_id
 from store.delivering import fanout
+from store.measuring import counts
 from tests.api import Tenant, address
 from tests.hooks import happen, new_caller, new_endpoint
 from tests.pipelines import enroll, measured, pipeline
@@ -124,6 +125,27 @@ def answered(tenant: Tenant) -> None:
         tenant.live.post("/jobs/create/", {"title": "Once"}, headers={"Idempotency-Key": f"once-{number}"})
 
 
+def told(tenant: Tenant) -> None:
+    for _ in range(COUNT):
+        tenant.live.job()
+
+
+def counted(_: Tenant) -> None:
+    """Count requests of each kind; of organisations of their own, for each has one row of an hour."""
+    hour = now().replace(minute=0, second=0, microsecond=0)
+    callers = [new_caller() for _ in range(COUNT)]
+    places = [
+        {"organisation_id": one.organisation_id, "livemode": one.livemode, "hour": hour} for one in callers
+    ]
+    batch = counts.Batch(
+        [one | {"reads": 1, "writes": 1, "faults": 0} for one in places],
+        [one | {"bucket": 7, "count": 1} for one in places],
+        [one | {"code": "NOT_FOUND", "count": 1, "last_seen": hour} for one in places],
+    )
+    with store.transaction() as session:
+        counts.add(session, batch)
+
+
 MAKERS: dict[str, Callable[[Tenant], None]] = {
     "invitations": invited,
     "sessions": started,
@@ -138,6 +160,10 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "outbox": worked,
     "set aside": noted,
     "idempotent answers": answered,
+    "audit rows": told,
+    "request counts": counted,
+    "request sketches": counted,
+    "request refusals": counted,
 }
 
 

@@ -39,9 +39,27 @@ CASE = {
     "tags": ["http"],
 }
 
+TOLD = {
+    "action": "create_job",
+    "channel": "public_api",
+    "outcome": "success",
+    "search": "{job_id}",
+    "since": LONG_AGO,
+    "until": "2099-01-01T00:00:00Z",
+}
+
 ROWS = {
     "get_organisation": Row(),
     "list_integrations": Row(),
+    "get_usage": Row(states.an_invitation, query={"start": "2026-01-01", "end": "2026-06-29"}),
+    "list_audit_log": Row(states.a_told_change, query=TOLD),
+    "export_audit_log": Row(
+        states.a_told_change,
+        query={**TOLD, "export_format": "csv"},
+        answers="text/csv",
+        also=(Row(states.a_told_change, query={"export_format": "json"}),),
+    ),
+    "get_developer_health": Row(states.an_invitation),
     "update_organisation": Row(body={"name": "Northwind Labs", "notify_on_candidate_completion": True}),
     "list_assessments": Row(
         states.an_assessment, query={"status": "active", "search": "engineer", "updated_after": LONG_AGO}

@@ -1,0 +1,1 @@
+"""What is kept of requests: their rows of the audit log, and their counts."""

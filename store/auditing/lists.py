@@ -1,0 +1,85 @@
+"""The log as a key sees it: its organisation's rows of its mode, and those of no mode."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import DateTime, Text, bindparam, func, select, text
+from sqlalchemy.orm import aliased
+
+from rules.caller import Caller
+from rules.pages import Page
+from store.accounts.keys import ApiKey
+from store.auditing.rows import MODES, AuditChain, AuditRow
+from store.database import listing
+from store.database.base import ANYONE
+from store.database.engine import Reading
+from store.database.ids import first_id
+from store.database.pages import containing
+
+SEARCHED = 100_000  # of an organisation's newest rows
+EXPORTED, AT_ONCE = 10_000, 1_000  # rows of an export; of one statement of it
+
+_SINCE, _UNTIL = (bindparam(name, type_=DateTime(timezone=True)) for name in ("since", "until"))
+# What holds a text is looked for among the newest rows alone: no index finds a part of one. Numbers have no gaps, so
+# that the first row to look at is found by its own.
+_SEARCHABLE = aliased(AuditRow)
+_FIRST_SEARCHED = (
+    select(_SEARCHABLE.id)
+    .join(AuditChain, AuditChain.organisation_id == _SEARCHABLE.organisation_id)
+    .where(
+        _SEARCHABLE.organisation_id == ANYONE.organisation_id,
+        _SEARCHABLE.number == func.greatest(1, AuditChain.number - SEARCHED + 1),
+    )
+    .scalar_subquery()
+)
+_SEARCHED = func.lower(
+    AuditRow.action
+    + " "
+    + func.coalesce(AuditRow.resource_id, "")
+    + " "
+    + func.coalesce(AuditRow.request_id, "")
+)
+_FILTERS = {
+    "action": listing.equals(AuditRow.action, skewed=True),
+    "channel": listing.equals(AuditRow.channel, skewed=True),
+    "outcome": listing.equals(AuditRow.outcome, skewed=True),
+    # An id begins with the moment of its row, in ms.
+    "since": listing.Filter((AuditRow.id >= first_id(_SINCE)) & (AuditRow.occurred_at >= _SINCE)),
+    "until": listing.Filter(
+        (AuditRow.id < first_id(_UNTIL + timedelta(milliseconds=1))) & (AuditRow.occurred_at < _UNTIL)
+    ),
+    "search": listing.Filter(
+        _SEARCHED.like(func.lower(bindparam("search", type_=Text())), escape="/")
+        & (AuditRow.id >= _FIRST_SEARCHED),
+        read=containing,
+        instead={"": None},
+        skewed=True,
+    ),
+}
+_SHOWN = [column for column in AuditRow.__table__.columns if column.name not in ("hash", "duration_ms")]
+# A list for each mode, since each has indexes of its own.
+LISTS = {
+    mode: listing.Listing(
+        select(*_SHOWN).where(AuditRow.organisation_id == ANYONE.organisation_id, text(where)),
+        {"-id": (AuditRow.id,)},
+        _FILTERS,
+        {"key": (lambda page: ApiKey.id == page.c.actor_id, (ApiKey.name,))},
+    )
+    for mode, where in MODES.items()
+}
+
+
+def page(reading: Reading, caller: Caller, **query: Any) -> Page:
+    """Load one page of sealed rows, the newest first."""
+    return LISTS[caller.livemode].page(reading, caller, **query)
+
+
+def everything(reading: Reading, caller: Caller, **query: Any) -> Iterator[Any]:
+    """Give the newest rows that meet the filters, up to the length of an export."""
+    cursor: str | None = None
+    for _ in range(EXPORTED // AT_ONCE):
+        found = page(reading, caller, cursor=cursor, page_size=AT_ONCE, **query)
+        yield from found.results
+        if (cursor := found.next) is None:
+            return

@@ -1,0 +1,89 @@
+"""Commands and processes in the audit log: what they leave there, and `hiring audit verify`."""
+
+import json
+import subprocess
+from typing import Any
+
+from sqlalchemy import text
+
+import store
+from app.instance.settings import Settings
+from store.database import secrets
+from tests.api import Tenant
+from tests.shared import HIRING, environ
+from tests.trail import log, seal
+
+
+def hiring(settings: Settings, *words: str, **given: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*HIRING, *words],
+        cwd="/",
+        env=environ(settings) | given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def answered(settings: Settings, *words: str) -> Any:
+    done = hiring(settings, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_each_command_that_changes_something_leaves_a_row(tenant: Tenant, settings: Settings) -> None:
+    slug = tenant.organisation.slug
+    key = answered(settings, "keys", "create", "--org", slug, "--mode", "live")["id"]
+    answered(settings, "keys", "list", "--org", slug)
+    answered(settings, "keys", "revoke", key)
+    member = answered(
+        settings, "members", "add", "--org", slug, "--email", "ada@example.com", "--name", "Ada"
+    )
+    rows = log(tenant.live)
+    assert [(row["action"], row["resource_type"], row["resource_id"]) for row in reversed(rows)] == [
+        ("keys.create", "key", key),
+        ("keys.revoke", "key", key),
+        ("members.add", "member", member["id"]),
+    ]
+    assert log(tenant.test) == rows  # of no mode
+    for row in rows:
+        assert row["actor"] == {"type": "cli", "id": None, "name": None}
+        assert (row["channel"], row["outcome"], row["method"], row["ip"]) == ("cli", "success", None, None)
+    assert "ada" not in str(rows).lower()
+
+
+def test_verifying_says_what_it_looked_at_and_names_what_is_wrong(tenant: Tenant, settings: Settings) -> None:
+    with store.transaction() as session:
+        session.execute(text("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors"))
+    for _ in range(3):
+        tenant.live.job()
+    seal()
+    assert answered(settings, "audit", "verify") == {"rows": 3, "chains": 1, "anchors": 1, "faults": []}
+    with store.transaction() as session:
+        session.execute(text("UPDATE audit_rows SET action = 'nothing' WHERE number = 2"))
+    done = hiring(settings, "audit", "verify", "--json")
+    assert done.returncode == 1
+    [fault] = json.loads(done.stdout)["faults"]
+    assert (fault["organisation_id"], fault["number"]) == (str(tenant.organisation.id), 2)
+    words = hiring(settings, "audit", "verify")
+    assert words.returncode == 1
+    assert str(tenant.organisation.id) in words.stdout
+    with store.transaction() as session:
+        session.execute(text("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors"))
+
+
+def test_a_new_key_of_the_instance_verifies_what_an_older_one_sealed(
+    tenant: Tenant, settings: Settings
+) -> None:
+    with store.transaction() as session:
+        session.execute(text("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors"))
+    tenant.live.job()
+    seal()
+    both = {"SECRET_KEY": f"another-key,{settings.secret_key}"}
+    assert hiring(settings, "audit", "verify", **both).returncode == 0
+    assert hiring(settings, "audit", "verify", SECRET_KEY="another-key").returncode == 1
+    hiring(settings, "secrets", "reencrypt", **both)
+    assert hiring(settings, "audit", "verify", SECRET_KEY="another-key").returncode == 0
+    back = {"SECRET_KEY": f"{settings.secret_key},another-key"}
+    assert hiring(settings, "secrets", "reencrypt", **back).returncode == 0
+    secrets.configure(settings.secret_key)

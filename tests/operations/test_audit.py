@@ -1,0 +1,56 @@
+"""Every operation that changes something leaves one row of the audit log, or its document says that it leaves none."""
+
+import re
+from uuid import UUID
+
+from tests.api import Tenant
+from tests.documents import Documented
+from tests.operations.rows import Row, ask
+from tests.operations.table.every import DOCUMENTED, each
+from tests.trail import log
+
+TOKEN = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])")
+UNTOLD = {"save_answer", "report_violation", "run_code"}
+
+
+def test_what_leaves_no_row_is_known_by_name() -> None:
+    marked = {one.id for one in DOCUMENTED.values() if "x-audit" in one.definition}
+    assert marked == UNTOLD
+    assert {DOCUMENTED[name].definition["x-audit"] for name in UNTOLD} == {"none"}
+
+
+@each(lambda operation: operation.method != "GET")
+def test_a_change_leaves_one_row_without_a_token_or_a_text(
+    operation: Documented, row: Row, tenant: Tenant
+) -> None:
+    for one in (row, *row.also):
+        ids = one.state(tenant.live)
+        before = log(tenant.live)
+        answer = ask(tenant.live, operation, one, ids)
+        assert answer.status_code == one.status
+        rows = log(tenant.live)[: -len(before) or None]
+        if operation.id in UNTOLD:
+            assert rows == []
+            continue
+        [told] = rows
+        assert (told["action"], told["method"], told["outcome"]) == (
+            operation.id,
+            operation.method,
+            "success",
+        )
+        assert told["status_code"] == one.status
+        assert told["channel"] == ("public_api" if operation.scopes else "candidate")
+        assert told["request_id"] == answer.headers["X-Request-Id"]
+        assert told["resource_type"], told
+        assert UUID(told["resource_id"]), told
+        assert not TOKEN.search(str(told))
+        assert "@" not in str(told)
+        assert "Ada" not in str(told)
+
+
+@each(lambda operation: operation.method == "GET")
+def test_a_read_leaves_none(operation: Documented, row: Row, tenant: Tenant) -> None:
+    ids = row.state(tenant.live)
+    before = len(log(tenant.live))
+    assert ask(tenant.live, operation, row, ids).status_code == row.status
+    assert len(log(tenant.live)) == before
