@@ -148,6 +148,7 @@ def send_offers(session: Session, rows: Sequence[Row]) -> int:
             plans.require(caller.plan_name, "offers")
             offer_moves.send(session, caller, offer, schemas.offers, fonts.unprintable)
         except Refusal as refusal:
+            trail.by_itself(session, "offer.sent", "offer", offer, error_code=refusal.code)
             offer_moves.put_back(session, offer, rules.offers.reason(refusal))
             log.warning(
                 "An offer could not be sent on schedule.",

@@ -86,7 +86,12 @@ class Pipeline:
         self.with_meta = self.method == "GET" and answers.JSON in content
 
     def owner(self, request: Request) -> tuple[str, str] | None:
-        """Return what of a request's path says whose it is, where no key does: the parameter and its value."""
+        """Return what of a request's path says whose it is, where no key does: the parameter and its value.
+
+        What anybody may look at is nobody's: of careers only what is sent there counts.
+        """
+        if self.method == "GET" and "{token}" not in self.template:
+            return None
         segments = request.path.strip("/").split("/")
         found = ((name, segments[number]) for number, name in self.reader.places if name in lanes.OWNERS)
         return next(((name, value) for name, value in found if bodies.sound(value)), None)
@@ -170,7 +175,7 @@ class Pipeline:
         body, status = made if isinstance(made, tuple) else (made, self.success)
         if entry:
             traces.succeeded(entry, self, request, body, status)
-            if self.in_parts and not (entry.is_placed or entry.is_written):  # nothing changed, or no finish
+            if self.in_parts and not (entry.is_placed or entry.is_written):  # nothing changed
                 with store.transaction() as session:
                     trail.by(session, entry)
         meta = organisations.quota(means, caller) if self.with_meta and caller and means else None

@@ -40,6 +40,8 @@ class Entry:
     resource_type: str | None = None
     resource_id: str | None = None
     began: float | None = None  # on the clock of time.perf_counter
+    ended: float | None = None  # the same; None: when it is written
+    id: UUID | None = None  # None: made when it is written
     is_told: bool = False  # something happened that it is the row of
     is_placed: bool = False  # a transaction is open that will write it, or was
     is_written: bool = False
@@ -114,7 +116,10 @@ def write(change: Change) -> None:
     entry: Entry | None = change.info.pop("audit", None)
     if entry is not None:
         when = change.info.pop("audit_when")
-        if not entry.is_written and (when == ALWAYS or (when == IF_TOLD and entry.is_told)):
+        wanted = when == ALWAYS or (when == IF_TOLD and entry.is_told)
+        if (
+            wanted and not entry.is_written and (entry.status_code or 0) < 400
+        ):  # what was refused is kept apart
             entry.is_written = True
             entries.append(entry)
     if entries:
@@ -127,7 +132,8 @@ def keep(change: Change, entries: Sequence[Entry]) -> None:
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
-    id = new_id()
+    id = entry.id or new_id()
+    ended = time.perf_counter() if entry.ended is None else entry.ended
     # The id's own moment, so that a list by ids is one by moments.
     moment = datetime.fromtimestamp((id.int >> 80) / 1000, UTC)
     return {
@@ -148,5 +154,5 @@ def _facts(entry: Entry) -> dict[str, Any]:
         "request_id": entry.request_id,
         "resource_type": entry.resource_type,
         "resource_id": entry.resource_id,
-        "duration_ms": None if entry.began is None else round((time.perf_counter() - entry.began) * 1000),
+        "duration_ms": None if entry.began is None else round((ended - entry.began) * 1000),
     }

@@ -15,10 +15,13 @@ from rules.tokens import new_token
 from store.accounts import organisations
 from store.applying import applications
 from store.applying.applications import Application
+from store.auditing import trail
 from store.database import listing
 from store.database.aside import Row
 from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.due import Due
+from store.database.engine import Means
+from store.database.prepared import Prepared
 from store.hiring import jobs
 from store.hiring.jobs import Job
 
@@ -116,7 +119,17 @@ def hold_seen(session: Session, token: str) -> Offer:
     found = session.execute(sent.where(Offer.token == token, Offer.sent_at.is_not(None))).first()
     if found is None:
         raise NotFound("There is no such offer.")
+    trail.about(session, "offer", found)
     return hold(session, organisations.caller_of(session, found), found.id)
+
+
+_OWNER = Prepared(select(Offer.organisation_id, Offer.livemode).where(Offer.token == bindparam("token")))
+
+
+def owner(means: Means, token: str) -> tuple[UUID, bool] | None:
+    """Say whose and of which mode the offer behind a token is; None where there is none."""
+    row = _OWNER.first(means, token=token)
+    return row and (row.organisation_id, row.livemode)
 
 
 LIST = listing.Listing(

@@ -53,6 +53,7 @@ class _Hour:
 
 
 Place = tuple[UUID, bool, int]  # organisation, mode, hour
+Owner = tuple[str, str]  # a parameter of a path, and its value
 
 
 class Notes:
@@ -62,7 +63,7 @@ class Notes:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._hours: dict[Place, _Hour] = {}
-        self._refused: list[tuple[Entry, tuple[str, str] | None]] = []
+        self._refused: list[tuple[Entry, Owner | None]] = []
         self._minute, self._of_the_minute = 0, Counter[Hashable]()
         self._thread: threading.Thread | None = None
 
@@ -71,8 +72,8 @@ class Notes:
         operation, caller = request.pipeline, request.caller or request.known
         if operation is None or not status:
             return
-        owner = None if caller else operation.owner(request)
-        if caller is None and (owner is None or status < 400):
+        owner = None if caller or status < 400 else operation.owner(request)
+        if caller is None and owner is None:
             return
         moment = time.time()
         with self._lock:
@@ -88,15 +89,18 @@ class Notes:
             self._start()
 
     def _keep(
-        self, request: Request, operation: Any, owner: tuple[str, str] | None, status: int, moment: float
+        self, request: Request, operation: Any, owner: Owner | None, status: int, moment: float
     ) -> None:
         caller = request.caller or request.known
         if (minute := int(moment // 60)) != self._minute:
             self._minute, self._of_the_minute = minute, Counter()
-        party: Hashable = caller.organisation_id if caller else request.address
-        self._of_the_minute[party] += 1
-        if self._of_the_minute[party] <= REFUSALS_A_MINUTE and len(self._refused) < MOST_WAITING:
+        party = caller.organisation_id if caller else request.address
+        if self._has_room(party) and len(self._refused) < MOST_WAITING:
             self._refused.append((traces.refused(operation, request, status), owner))
+
+    def _has_room(self, party: Hashable) -> bool:
+        self._of_the_minute[party] += 1
+        return self._of_the_minute[party] <= REFUSALS_A_MINUTE
 
     def _start(self) -> None:
         with self._lock:
@@ -120,14 +124,34 @@ class Notes:
             try:
                 with store.transaction() as session:
                     counts.add(session, _batch(hours))
-                    if entries := _owned(session, refused):
+                    if entries := self._owned(session, refused):
                         trail.keep(session, entries)
             except Exception as fault:
                 log.warning("Counts of requests could not be written; trying again: %s", type(fault).__name__)
+                for entry, _ in refused:
+                    entry.id = None  # the first may be there after all: of two rows each has its own
                 with self._lock:
                     for place, hour in hours.items():
                         self._hours.setdefault(place, _Hour()).add(hour)
                     self._refused = (refused + self._refused)[:MOST_WAITING]
+
+    def _owned(self, session: Any, refused: list[tuple[Entry, Owner | None]]) -> list[Entry]:
+        """Find out whose the requests without a key are; those of a token that nobody has are nobody's."""
+        found: dict[Owner, Any] = {}
+        kept = []
+        for entry, owner in refused:
+            if owner is not None and entry.organisation_id is None:
+                if owner not in found:
+                    name, value = owner
+                    found[owner] = OWNERS[name](session, value)
+                if not found[owner]:
+                    continue
+                entry.organisation_id, entry.livemode = found[owner]
+                with self._lock:
+                    if not self._has_room(entry.organisation_id):
+                        continue
+            kept.append(entry)
+        return kept
 
 
 def _count(hour: _Hour, request: Request, status: int, seconds: float, moment: float) -> None:
@@ -141,22 +165,6 @@ def _count(hour: _Hour, request: Request, status: int, seconds: float, moment: f
     if status >= 400 and request.refused:
         hour.codes[request.refused] += 1
         hour.seen[request.refused] = moment
-
-
-def _owned(session: Any, refused: list[tuple[Entry, tuple[str, str] | None]]) -> list[Entry]:
-    """Find out whose the requests without a key are; those of a token that nobody has are nobody's."""
-    found: dict[tuple[str, str], Any] = {}
-    kept = []
-    for entry, owner in refused:
-        if owner is not None:
-            if owner not in found:
-                name, value = owner
-                found[owner] = OWNERS[name](session, value)
-            if not found[owner]:
-                continue
-            entry.organisation_id, entry.livemode = found[owner]
-        kept.append(entry)
-    return kept
 
 
 def _batch(hours: dict[Place, _Hour]) -> counts.Batch:

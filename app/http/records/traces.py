@@ -1,12 +1,14 @@
 """What a request says of itself in the audit log: ids and codes, and no text that its client chose."""
 
 import re
+import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from app.http.context import Request
 from schemas.views import View
 from store.auditing.trail import Entry
+from store.database.ids import new_id
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _SLUG = re.compile(r"[a-z0-9-]{1,120}")
@@ -48,8 +50,9 @@ def succeeded(made: Entry, operation: Operation, request: Request, body: Any, st
 
 
 def refused(operation: Operation, request: Request, status: int) -> Entry:
-    """Make the row of a request that was refused."""
+    """Make the row of a request that was refused; it is written later."""
     made = entry(operation, request)
+    made.id, made.ended = new_id(), time.perf_counter()
     made.status_code, made.error_code = status, request.refused or None
     made.path, inner = path(operation.template, request.path, slugs=False)
     if inner:

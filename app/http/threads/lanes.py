@@ -11,7 +11,8 @@ from app.http.threads.hop import LONGEST_QUEUE, Hop
 from app.instance.settings import Settings
 from store.accounts import organisations
 from store.assessing import invitations
-from store.database.engine import Reading
+from store.database.engine import Means
+from store.offering import offers
 
 ORDINARY, HEALTH = "request", "health"  # what the documents do not mark, and what load balancers ask
 AT_ONCE = "none"  # marks what waits for nothing: it is answered where requests arrive
@@ -50,9 +51,13 @@ def _lane(name: str, threads: int, share: int, room: int, seconds: float) -> Lan
     return Lane(Hop(threads, name, share=max(1, share), room=room), seconds)
 
 
+def _of_token(means: Means, token: str) -> Party | None:
+    return invitations.owner(means, token) or offers.owner(means, token)
+
+
 # Whose a request without a key is, by a parameter of its path.
-OWNERS: dict[str, Callable[[Reading, str], Party | None]] = {
-    "token": invitations.owner,
+OWNERS: dict[str, Callable[[Means, str], Party | None]] = {
+    "token": _of_token,
     "org_slug": organisations.owner,
 }
 
