@@ -17,6 +17,7 @@ from store.accounts import organisations, squads
 from store.assessing import assessments, cases, results
 from store.assessing.assessments import Assessment, AssessmentCase
 from store.assessing.cases import Case
+from store.auditing import trail
 from store.database.engine import Reading
 
 Body = dict[str, Any]
@@ -97,6 +98,7 @@ def attach_cases(session: Session, caller: Caller, slug: str, body: Body) -> lis
     """Attach cases that are not attached yet."""
     wanted = body.get("cases", [body])
     assessment = assessments.get(session, caller, slug, for_update=True)
+    trail.about(session, "assessment", assessment)
     there = {row.case_id for row in assessments.attached(session, assessment)}
     places = [(case, place) for case, place in _find(session, caller, wanted) if case.id not in there]
     rules.check_unlocked(locked=assessment.cases_locked)
@@ -107,6 +109,7 @@ def attach_cases(session: Session, caller: Caller, slug: str, body: Body) -> lis
 def replace_cases(session: Session, caller: Caller, slug: str, body: Body) -> list[Body]:
     """Make the given cases the full set."""
     assessment = assessments.get(session, caller, slug, for_update=True)
+    trail.about(session, "assessment", assessment)
     return [
         schemas.attached_case(row) for row in _replace(session, caller, assessment, body.get("cases", [body]))
     ]

@@ -7,10 +7,10 @@ from connexion.middleware.swagger_ui import SwaggerUIMiddleware
 from starlette.exceptions import HTTPException
 
 import insides.connexion
-from app.http import clients, limits, refusals, seats
+from app.http import limits, refusals, seats
 from app.http.entrance import Entrance
 from app.http.front import DOORS, Front
-from app.http.threads import lanes
+from app.http.threads import clients, lanes
 from app.instance import wiring
 from app.instance.settings import Settings
 from rules import links

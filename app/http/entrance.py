@@ -8,8 +8,9 @@ from typing import Any
 from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers
 
-from app.http import clients, context
+from app.http import context
 from app.http.records.notes import NOTES
+from app.http.threads import clients
 from app.instance import logs
 from rules import networks
 from store.database.ids import new_id

@@ -81,7 +81,8 @@ class Pipeline:
         self.channel = "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
         self.in_parts = not self.wants.isdisjoint(("begin", "finish"))
-        self.success = int(min(status for status in operation.responses if status.startswith("2")))
+        successes = [int(status) for status in operation.responses if status.startswith("2")]
+        self.success, self.changed = min(successes), max(successes)  # what is new is 201
         content = operation.responses[str(self.success)].get("content", {})
         self.with_meta = self.method == "GET" and answers.JSON in content
 
@@ -159,7 +160,7 @@ class Pipeline:
         given, caller = request.arguments, request.caller
         entry = traces.entry(self, request) if self.audited else None
         if entry and self.in_parts:  # written before it is known how the request ends: as it should
-            traces.succeeded(entry, self, request, None, self.success)
+            traces.succeeded(entry, self, request, None, self.changed)
         elif entry and not isinstance(means, Reading | None):
             trail.by(means, entry)
         arguments = given if self.wants_all else {name: given[name] for name in given if name in self.wants}

@@ -7,9 +7,10 @@ from urllib.parse import parse_qsl
 import orjson
 from connexion.operations import AbstractOperation
 
-from app.http import bodies, clients
+from app.http import bodies
 from app.http.context import Receive, Request
 from app.http.schema import MOST_FAULTS, Fault, Schema, fault, step, unknown
+from app.http.threads import clients
 from rules.errors import BodyTooLarge, Invalid, Unavailable, UnsupportedMediaType
 
 

@@ -6,8 +6,8 @@ from http import HTTPStatus
 from typing import Any
 
 import insides.uvicorn
-from app.http import clients, context, refusals
-from app.http.threads import hop
+from app.http import context, refusals
+from app.http.threads import clients, hop
 from app.instance import logs
 from rules import errors, links, networks
 from rules.errors import Refusal

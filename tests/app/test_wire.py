@@ -16,8 +16,8 @@ from connexion import FlaskApp
 from starlette.testclient import TestClient
 
 import insides.uvicorn
-from app.http import clients
 from app.http import server as web
+from app.http.threads import clients
 from app.instance.listening import listen
 from tests import seen
 from tests.api import Tenant, tenant
