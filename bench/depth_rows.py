@@ -252,6 +252,10 @@ FROM generate_series(%(first)s::int, %(last)s::int) AS n, LATERAL (
     SELECT CASE WHEN {chance(19)} %% 4 = 0 THEN 'candidate' ELSE 'public_api' END AS channel
 ) AS came
 """
+CHAINS = """
+INSERT INTO audit_chains (organisation_id, number, hash, anchor, anchored_number, seal)
+SELECT organisation_id, max(number), decode('00', 'hex'), 0, 0, '' FROM audit_rows GROUP BY organisation_id
+"""
 
 # One for every tenth application; every other one is for the first job.
 OFFERS = f"""
@@ -295,6 +299,7 @@ FILLINGS = (
     Filling("deliveries", DELIVERIES),
     Filling("offers", OFFERS, 0.1),
     Filling("audit_rows", AUDIT),
+    Filling("audit_chains", CHAINS, 0),
 )
 
 

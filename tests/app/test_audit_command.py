@@ -5,12 +5,17 @@ import subprocess
 from typing import Any
 
 from sqlalchemy import text
+from starlette.testclient import TestClient
 
 import store
+from app.http.application import create_app
+from app.http.records.notes import NOTES
 from app.instance.settings import Settings
 from store.database import secrets
+from tests import api
 from tests.api import Tenant
-from tests.shared import HIRING, environ
+from tests.app.instances import eventually
+from tests.shared import HIRING, environ, process
 from tests.trail import log, seal
 
 
@@ -87,3 +92,24 @@ def test_a_new_key_of_the_instance_verifies_what_an_older_one_sealed(
     back = {"SECRET_KEY": f"{settings.secret_key},another-key"}
     assert hiring(settings, "secrets", "reencrypt", **back).returncode == 0
     secrets.configure(settings.secret_key)
+
+
+def test_a_schedule_seals_what_is_done_meanwhile(tenant: Tenant, settings: Settings) -> None:
+    with process(settings, "schedule", ready="The schedule is ready."):
+        tenant.live.job()
+        found = eventually(lambda: tenant.live.get("/org/audit-log/").json()["results"])
+    assert [row["action"] for row in found] == ["create_job"]
+
+
+def test_a_web_process_that_is_asked_to_stop_writes_what_it_noted(settings: Settings, http: Any) -> None:
+    """Told by the end of the application's lifespan, which is that of its process."""
+    with TestClient(create_app(settings), base_url=settings.base_url) as client:
+        mine = api.tenant(client)
+        mine.live.get("/assessments/nothing/")
+        NOTES.flush()
+        mine.live.get("/assessments/nothing/")
+    with store.transaction() as session:
+        [(count,)] = session.execute(
+            text("SELECT reads FROM request_counts WHERE organisation_id = :id"), {"id": mine.organisation.id}
+        ).all()
+    assert count == 2
