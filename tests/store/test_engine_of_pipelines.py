@@ -162,9 +162,16 @@ class World(RuleBasedStateMachine):
                 one.outcome(self, passed=missed)
 
     @precondition(lambda self: self.may_sit())
-    @rule(data=st.data(), passes=st.sampled_from((True, True, False)))
-    def sits(self, data: st.DataObject, passes: bool) -> None:
+    @rule(data=st.data(), passes=st.sampled_from((True, True, False)), held=st.booleans())
+    def sits(self, data: st.DataObject, passes: bool, held: bool) -> None:
         one, name = data.draw(st.sampled_from(self.may_sit()))
+        if held:
+            self.moves_by_hand(self.people.index(one), "hold")
+        self.hands_in(one, name, passes=passes)
+        if held and data.draw(st.booleans()):
+            self.moves_by_hand(self.people.index(one), "unhold")
+
+    def hands_in(self, one: Model, name: str, *, passes: bool) -> None:
         query = {"email": one.email, "assessment": self.stages[name]["assessment_slug"]}
         [invitation] = self.tenant.live.get("/invites/", params=query).json()["results"]
         sit(self.tenant.live, invitation["invite_token"], 42 if passes else 41)
