@@ -97,4 +97,5 @@ def _named(means: Means, caller: Caller, by_id: dict[UUID, dict[str, int]]) -> l
             "completions": used[id].get("completions", 0),
         }
         for id in chosen
+        if id in titles
     ]

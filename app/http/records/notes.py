@@ -26,9 +26,7 @@ from store.measuring import counts
 log = logging.getLogger("hiring.notes")
 
 EVERY_SECONDS = 2.0
-REFUSALS_A_MINUTE = (
-    60  # rows of one organisation, or one candidate's address; beyond it they are counted only
-)
+REFUSALS_A_MINUTE = 60  # rows of one organisation, or one candidate's address; others are counted only
 MOST_WAITING = 5_000  # refusals of all of them, while the database does not answer
 HOUR = 3600
 

@@ -30,10 +30,8 @@ def entry(operation: Operation, request: Request) -> Entry:
     made = Entry(operation.channel, "key" if operation.channel == "public_api" else "candidate", operation.id)
     if caller := request.caller or request.known:
         made.organisation_id, made.livemode = caller.organisation_id, caller.livemode
-        made.actor_id, made.ip = (
-            caller.key_id,
-            request.address,
-        )  # a candidate's address is theirs, and is not kept
+        # A candidate's address is theirs, and is not kept.
+        made.actor_id, made.ip = caller.key_id, request.address
     made.method, made.request_id, made.began = operation.method, request.id, request.started
     return made
 
