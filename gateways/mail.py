@@ -39,6 +39,7 @@ class Mail:
     text: str
     html: str
     to_name: str = ""
+    reply_to: str = ""  # where answers go; empty names no address
     livemode: bool = True
     attachments: list[tuple[str, str, bytes]] = field(default_factory=list)  # name, media type, content
 
@@ -90,9 +91,13 @@ def _configured() -> _Settings:
 def compose(mail: Mail, sender: str) -> EmailMessage:
     """Return the message: text and HTML side by side; line breaks in names and subjects become spaces."""
     name, address = parseaddr(sender)
-    message = EmailMessage(policy=SMTP if mail.to.rpartition("@")[0].isascii() else SMTPUTF8)
+    message = EmailMessage(
+        policy=SMTP if (mail.to.rpartition("@")[0] + mail.reply_to.rpartition("@")[0]).isascii() else SMTPUTF8
+    )
     message["From"] = _address(name, address)
     message["To"] = _address(mail.to_name, mail.to)
+    if mail.reply_to:
+        message["Reply-To"] = _address("", mail.reply_to)
     message["Subject"] = _one_line(mail.subject)
     message["Date"] = format_datetime(now())
     message["Message-ID"] = f"<{_one_line(mail.id)}@{address.rpartition('@')[2] or 'localhost'}>"

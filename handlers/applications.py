@@ -21,10 +21,12 @@ from schemas import applications as schemas
 from schemas import emails
 from schemas import offers as offer_schemas
 from schemas.files import File
-from store import events
+from store import events, outbox
+from store.accounts import organisations
 from store.applying import applications, attachments, candidates, moves, room, screened
 from store.applying import lists as application_lists
 from store.applying.applications import Application
+from store.branding import settings
 from store.database.engine import Reading
 from store.database.ids import new_id
 from store.hiring import fields, jobs, knockouts
@@ -150,6 +152,10 @@ def _create(
     measured = [one.as_rules_see_it() for one in knockouts.all_of(session, job)]
     moves.knock_out(session, made, knockout_rules.evaluate(measured, answers, asked), schemas)
     screened.ask(session, made)
+    if person["source"] in rules.RECEIPTED and settings.read(session, caller).receipt_mail:
+        outbox.add(
+            session, made, "mail", **schemas.receipt_mail(made, job, organisations.name(session, caller))
+        )
     room.take(session, caller, sum(one["size_bytes"] for one in kept))
     return made, _shown(session, made)
 

@@ -71,6 +71,9 @@ def duplicate_assessment(session: Session, caller: Caller, slug: str, body: Body
     rules.check_cases(caller.plan, original.case_count)
     settings = {name: getattr(original, name) for name in assessments.SETTINGS}
     rules.check_plan(caller.plan, settings | {"team_id": original.team_id})
+    squads.hold(session, caller, original.team_id)
+    session.refresh(original, ["team_id"])  # to none, if the squad was deleted just now
+    settings["team"] = settings["team"] if original.team_id else None
     _check_room(session, caller)
     settings["title"] = body.get("title") or f"{original.title[:190]} (copy)"
     copy = assessments.create(session, caller, settings)

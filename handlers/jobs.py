@@ -40,6 +40,7 @@ def get_job(session: Session, caller: Caller, key: str) -> Body:
 def create_job(session: Session, caller: Caller, body: Body) -> Body:
     """Make a draft."""
     rules.check_plan(caller.plan, body)
+    _hold_squads(session, caller, body)
     settings = _settings(session, caller, body)
     organisations.lock(session, caller)
     job = jobs.create(session, caller, settings)
@@ -50,6 +51,7 @@ def create_job(session: Session, caller: Caller, body: Body) -> Body:
 def update_job(session: Session, caller: Caller, key: str, body: Body) -> Body:
     """Change settings."""
     rules.check_plan(caller.plan, body)
+    _hold_squads(session, caller, body)
     job = jobs.get(session, caller, key, for_update=True)
     job.change(_settings(session, caller, body))
     job.publish_error = None  # what stood in the way may be out of it
@@ -84,6 +86,10 @@ _LINKS = (
     ("pipeline", ("pipeline_id", "pipeline_slug"), pipelines.find_id),
 )
 _LINK_NAMES = {name for _, names, _ in _LINKS for name in names}
+
+
+def _hold_squads(session: Session, caller: Caller, body: Body) -> None:
+    squads.hold(session, caller, *(body.get(name) for name in ("team_id", "squad_id")))
 
 
 def _settings(session: Session, caller: Caller, body: Body) -> Body:

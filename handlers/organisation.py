@@ -9,15 +9,17 @@ from gateways import briefs, mail, sandbox
 from rules import plans
 from rules import usage as usage_rules
 from rules.caller import Caller
-from rules.clock import now
+from rules.clock import cycle, iso, now
 from rules.pages import Page
 from schemas import audit, measuring
 from schemas import organisation as schemas
 from schemas.files import File
-from store.accounts import organisations
+from store.accounts import members, organisations
+from store.assessing import assessments, figures
 from store.auditing import lists as audit_lists
 from store.database.engine import Reading
 from store.delivering import webhooks
+from store.hiring import jobs
 from store.measuring import health, usage
 
 Body = dict[str, Any]
@@ -33,6 +35,31 @@ def update_organisation(session: Session, caller: Caller, body: Body) -> Body:
     organisation = organisations.lock(session, caller)
     organisation.change(body)
     return _show(session, caller, organisation)
+
+
+def get_billing(session: Session, caller: Caller) -> Body:
+    """Show what the plan includes and what of it is used, of the live mode."""
+    plan, (start, end) = caller.plan, cycle()
+    return {
+        "cycle_start": iso(start),
+        "cycle_end": iso(end),
+        "seats_used": members.seats_used(session, caller.organisation_id),
+        "seat_limit": plan.seats,
+        **organisations.quota(session, caller),
+        "assessment_limit": plan.assessments,
+        "assessments_used": assessments.count_kept(session, caller),
+        "open_job_limit": plan.open_jobs,
+        "open_jobs_used": jobs.count_open(session, caller),
+        "interview_limit": plan.interviews,
+        "interviews_used": 0,  # there are no interviews yet
+    }
+
+
+def get_stats(reading: Reading, caller: Caller, team_slug: str | None) -> Body:
+    """Show figures over the assessments."""
+    if team_slug is not None:
+        plans.require(caller.plan_name, "team_filters")
+    return schemas.stats(figures.read(reading, caller, team_slug))
 
 
 def get_usage(reading: Reading, caller: Caller, start: date | None, end: date | None) -> Body:

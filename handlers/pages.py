@@ -4,13 +4,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 import schemas.careers
 import schemas.offers
 import schemas.sessions
+import schemas.settings
 import store.assessing.sessions
+import store.branding.settings
 import store.hiring.careers
 import store.offering.offers
 from handlers import careers, offers, sessions
@@ -70,6 +73,7 @@ def show_take_page(session: Session, token: str) -> View:
     ended_by_time = state["completed_at"] is not None and state["completed_at"] == state["deadline_at"]
     return page(
         TEMPLATES[sitting.status],
+        brand=_brand(session, sitting.invitation.organisation_id),
         state=sitting.status,
         session=state,
         token=token,
@@ -114,6 +118,7 @@ def _offer_page(
     start = offer["start_date"]
     return page(
         "offer.html",
+        brand=_brand(session, found.organisation_id),
         status=status,
         offer=offer,
         step=step if offer["status"] == "sent" else None,
@@ -131,6 +136,7 @@ def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> Vi
     found = store.hiring.careers.LIST.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE)
     return page(
         "careers.html",
+        brand=_brand(session, organisation.id),
         organisation=organisation,
         jobs=[schemas.careers.item(job, organisation) for job in found.results],
         next=found.next,
@@ -140,20 +146,33 @@ def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> Vi
 
 def show_job_page(session: Session, org_slug: str, job_slug: str) -> View:
     """Show an open job and the form to apply for it."""
-    job = careers.get_open_job(session, org_slug, job_slug)
-    return page("job.html", job=job, careers=links.careers(org_slug), given={}, faults={})
+    return page("job.html", given={}, faults={}, **_around(session, org_slug, job_slug))
 
 
 def apply_on_page(begin: Begin, finish: Begin, org_slug: str, job_slug: str, body: dict[str, Any]) -> View:
     """Apply with the page's form; show thanks, or the form again with all that is wrong with it."""
     refusal = attempt(lambda: careers.apply_for_job(begin, finish, org_slug, job_slug, body))
     with begin() as session:
-        job = careers.get_open_job(session, org_slug, job_slug)
-    around: dict[str, Any] = {"job": job, "careers": links.careers(org_slug)}
+        around = _around(session, org_slug, job_slug)
     if refusal is None:
         return page("applied.html", **around)
     faults = {one["pointer"]: one["message"] for one in refusal.details.get("fields", [])}
     return page("job.html", status=400, given=body, faults=faults, **around)
+
+
+def _around(session: Session, org_slug: str, job_slug: str) -> dict[str, Any]:
+    """Load what the pages of one job show."""
+    organisation, _ = store.hiring.careers.visit(session, org_slug)
+    return {
+        "job": careers.get_open_job(session, org_slug, job_slug),
+        "careers": links.careers(org_slug),
+        "brand": _brand(session, organisation.id),
+    }
+
+
+def _brand(session: Session, organisation_id: UUID) -> dict[str, Any]:
+    """Load what makes pages an organisation's own."""
+    return schemas.settings.page(store.branding.settings.of(session, organisation_id))
 
 
 def show_reference() -> View:

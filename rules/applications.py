@@ -27,6 +27,8 @@ MOVES = {
 # What a second time answers as the first did, without doing it again.
 REPEATED = {"reject": "rejected", "hold": "on_hold"}
 
+RECEIPTED = {"public_careers", "public_api"}  # sources whose candidates may be told that it has arrived
+
 LONGEST_NAME = 255  # of a file
 LONGEST_PERSON, LONGEST_PHONE = 200, 40
 

@@ -1,6 +1,6 @@
 """The time of day, in one place."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 
 
 def now() -> datetime:
@@ -11,6 +11,13 @@ def now() -> datetime:
 def month() -> date:
     """Return the first day of the present month, by which use is counted."""
     return now().date().replace(day=1)
+
+
+def cycle() -> tuple[datetime, datetime]:
+    """Return when the present month began and when the next one begins, at 00:00 UTC."""
+    first = month()
+    following = (first + timedelta(days=32)).replace(day=1)
+    return datetime.combine(first, time(), UTC), datetime.combine(following, time(), UTC)
 
 
 def iso(moment: datetime) -> str:

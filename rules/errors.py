@@ -188,6 +188,12 @@ class StagesLocked(Refusal):
     )
 
 
+class SquadInUse(Refusal):
+    """The squad owns open jobs."""
+
+    status, message = 409, "The squad owns open jobs; close them, or give them to another squad, first."
+
+
 class DuplicateKey(Refusal):
     """The same thing exists already."""
 

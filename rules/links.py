@@ -31,6 +31,16 @@ def offer(token: str) -> str:
     return f"{_base_url}/offer/{token}"
 
 
+def logo(organisation_slug: str) -> str:
+    """Return where everybody finds an organisation's logo."""
+    return f"{_base_url}/brand/{organisation_slug}/logo/"
+
+
+def join(token: str) -> str:
+    """Return the link by which an invited person joins an organisation."""
+    return f"{_base_url}/join/{token}"
+
+
 def error(code: str) -> str:
     """Return the page that explains an error code."""
     return f"{_base_url}/docs/errors/{code}/"

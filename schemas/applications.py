@@ -156,12 +156,21 @@ invitation_mail = enrollments.invitation_mail
 
 def rejection_mail(application: Any, organisation_name: str) -> dict[str, Any]:
     """Write the mail that tells of a rejection as outbox work; the reason is not for the candidate."""
+    return _mail("rejection", application, application.job, organisation_name)
+
+
+def receipt_mail(application: Any, job: Any, organisation_name: str) -> dict[str, Any]:
+    """Write the mail that tells that an application has arrived as outbox work."""
+    return _mail("receipt", application, job, organisation_name)
+
+
+def _mail(template: str, application: Any, job: Any, organisation_name: str) -> dict[str, Any]:
     return {
-        "template": "rejection",
+        "template": template,
         "to": application.email,
         "to_name": application.full_name,
         "livemode": application.livemode,
         "organisation_name": organisation_name,
         "candidate_name": application.full_name,
-        "job_title": application.job.title,
+        "job_title": job.title,
     }

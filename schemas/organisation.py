@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from marshmallow import fields
+from marshmallow import Schema, fields
 
 from rules.clock import iso
-from schemas.fields import Resource, Show
+from schemas.fields import DecimalText, Resource, Show
 from schemas.showing import show
 
 
@@ -19,7 +19,20 @@ class Organisation(Resource):
     notify_on_candidate_completion = fields.Boolean()
 
 
+class Stats(Schema):
+    """Figures over the organisation's assessments."""
+
+    total_invites = fields.Integer()
+    total_candidates = fields.Integer()
+    completed_assessments = fields.Integer()
+    passed_candidates = fields.Integer()
+    pass_rate = DecimalText(places=4)
+    average_score_percentage = DecimalText()
+    active_assessments = fields.Integer()
+
+
 detail: Show = show(Organisation())
+stats: Show = show(Stats())
 
 
 def integration(provider: str, kind: str, is_active: bool, synced: datetime | None = None) -> dict[str, Any]:  # noqa: FBT001

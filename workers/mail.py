@@ -1,22 +1,21 @@
-"""Mails: from outbox work to a message. The subject is the template's own `subject`."""
+"""Mails: from outbox work to a message."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from sqlalchemy.orm import Session
 
+import store
 from gateways import mail
 from gateways.letters import printing
 from gateways.mail import Mail, RefusedError
+from rules.mail_templates import KINDS
+from schemas import mails
 from store.assessing import invitations
+from store.branding import settings
 from store.offering import offers
 
-TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "mail"
 LONGEST_WORDS = 500  # of a mail server that are kept
 # Where it is shown that a mail did not reach its address, by what names the row in the mail's arguments.
 NOTED: dict[str, Callable[[Session, UUID, str], None]] = {
@@ -30,7 +29,7 @@ def send(id: UUID, arguments: dict[str, Any]) -> None:
 
     A `letter` among them goes with it as PDF.
     """
-    mail.send(compose(id, arguments))
+    mail.send(compose(id, arguments, _own(id, arguments["template"])))
 
 
 def given_up(session: Session, arguments: dict[str, Any], fault: BaseException) -> None:
@@ -41,44 +40,32 @@ def given_up(session: Session, arguments: dict[str, Any], fault: BaseException) 
             note(session, UUID(arguments[name]), words)
 
 
-def compose(id: UUID, arguments: dict[str, Any]) -> Mail:
+def compose(id: UUID, arguments: dict[str, Any], own: mails.Own = mails.Own()) -> Mail:  # noqa: B008 - it is frozen
     """Return the mail; a name that the template needs and does not get is a fault."""
-    name = arguments["template"]
-    text = _environment().get_template(f"{name}.txt")
-    html = _environment().get_template(f"{name}.html")
-    subject = str(text.make_module(arguments).subject)  # type: ignore[attr-defined]  # the template sets it
+    written = mails.write(arguments["template"], arguments, own)
     return Mail(
         id=str(id),
         to=arguments["to"],
         to_name=arguments.get("to_name", ""),
-        subject=subject,
-        text=text.render(arguments),
-        html=html.render(arguments),
+        reply_to=own.reply_to,
+        subject=written.subject,
+        text=written.text,
+        html=written.html,
         livemode=arguments["livemode"],
         attachments=_attachments(arguments),
     )
+
+
+def _own(id: UUID, kind: str) -> mails.Own:
+    """Read how the organisation writes to its candidates by now; to its own people the service writes."""
+    if kind not in KINDS:
+        return mails.Own()
+    with store.reading() as reading:
+        row = settings.of_mail(reading, id, kind)
+    return mails.own(row) if row else mails.Own()
 
 
 def _attachments(arguments: dict[str, Any]) -> list[tuple[str, str, bytes]]:
     """Print the letter that goes with a mail; most have none."""
     letter = arguments.get("letter")
     return [("offer.pdf", "application/pdf", printing.render(letter))] if letter else []
-
-
-def moment(text: str) -> str:
-    """Write an ISO 8601 moment for people: 1 March 2026, 12:00 UTC."""
-    when = datetime.fromisoformat(text).astimezone(UTC)
-    return f"{when.day} {when:%B %Y, %H:%M} UTC"
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-    )
-    environment.filters["moment"] = moment
-    return environment

@@ -9,7 +9,7 @@ from app.instance.trouble import Trouble
 # Each is a module of this package with a `command`, loaded when it is asked for, so that `--help` answers at once.
 COMMANDS = {
     "up": "Run everything on this machine: servers, web, worker, schedule and a demo organisation.",
-    "demo": "Play the main journey: an assessment, a candidate, a score, signed webhooks.",
+    "demo": "Play a journey: from an assessment to a score, or from an application to a hire.",
     "listen": "Print test-mode events as they happen and forward them, signed, to a local address.",
     "web": "Answer requests.",
     "work": "Do what happens after a request: deliveries, mail, grading.",
@@ -18,6 +18,7 @@ COMMANDS = {
     "orgs": "Make and list organisations.",
     "keys": "Make, list and revoke API keys.",
     "members": "Manage the people of an organisation.",
+    "squads": "Manage the squads of an organisation.",
     "secrets": "Manage what is encrypted at rest.",
     "aside": "List what failed and was set aside, and put it back.",
     "audit": "Verify the audit log.",

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 import store
 from app.instance import opening, places, prepared
 from app.instance.trouble import Trouble
+from rules.errors import Refusal
 from store.accounts import organisations
 from store.accounts.organisations import Organisation
 from store.auditing import trail
@@ -35,12 +36,19 @@ def transaction(data: Path, *, secrets: bool = False) -> Iterator[Session]:
         try:
             with store.transaction() as session:
                 yield session
+        except Refusal as refusal:
+            raise Trouble(_sentence(refusal)) from refusal
         except ProgrammingError as error:
             raise Trouble(f"The database has another schema; run `hiring migrate`. ({error.orig})") from error
         except OperationalError as error:
             raise Trouble(f"The database does not answer: {error.orig}") from error
         finally:
             engine.engine().dispose()
+
+
+def _sentence(refusal: Refusal) -> str:
+    """Say in a line what the rules refuse: each fault of what was given, or why not."""
+    return " ".join(one["message"] for one in refusal.details.get("fields", ())) or str(refusal)
 
 
 def organisation(session: Session, slug: str) -> Organisation:

@@ -1,15 +1,11 @@
 """`hiring keys`."""
 
-import json
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from app.cli import options
 from app.cli.administration import noted, organisation, transaction
@@ -68,10 +64,7 @@ def list_keys(org: str, data: Path, *, as_json: bool) -> None:
     """List an organisation's keys, without the keys themselves."""
     with transaction(data) as session:
         rows = [_key_facts(row) for row in keys.listing(session, organisation(session, org))]
-    if as_json:
-        click.echo(json.dumps(rows))
-    else:
-        _table(rows)
+    options.table(rows, as_json=as_json)
 
 
 @command.command("revoke")
@@ -85,7 +78,7 @@ def revoke_key(id: UUID, data: Path, *, as_json: bool) -> None:
         if row is None:
             raise Trouble(f"There is no key {id}. `hiring keys list --org SLUG` shows them.")
         noted(session, "keys.revoke", "key", row.id, owner=row.organisation_id)
-        facts = {"id": str(row.id), "revoked_at": _time(row.revoked_at)}
+        facts = {"id": str(row.id), "revoked_at": options.time(row.revoked_at)}
     options.show(facts, as_json=as_json)
 
 
@@ -97,28 +90,8 @@ def _key_facts(row: Any) -> dict[str, Any]:
         "prefix": row.prefix,
         "scopes": row.scopes,
         "cidrs": row.cidrs,
-        "created_at": _time(row.created_at),
-        "expires_at": _time(row.expires_at),
-        "revoked_at": _time(row.revoked_at),
-        "last_used_at": _time(row.last_used_at),
+        "created_at": options.time(row.created_at),
+        "expires_at": options.time(row.expires_at),
+        "revoked_at": options.time(row.revoked_at),
+        "last_used_at": options.time(row.last_used_at),
     }
-
-
-def _time(moment: datetime | None) -> str | None:
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z") if moment else None
-
-
-def _table(rows: list[dict[str, Any]]) -> None:
-    """Print rows as a table for people, or separated by tabs for programs."""
-    shown = [
-        {name: ", ".join(value) if isinstance(value, list) else value or "" for name, value in row.items()}
-        for row in rows
-    ]
-    if not sys.stdout.isatty():
-        for row in shown:
-            click.echo("\t".join(map(str, row.values())))
-        return
-    table = Table(*(shown[0] if shown else {"no keys": ""}))
-    for row in shown:
-        table.add_row(*map(str, row.values()))
-    Console().print(table)

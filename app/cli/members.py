@@ -3,14 +3,18 @@
 from pathlib import Path
 
 import click
-from sqlalchemy.exc import IntegrityError
 
 from app.cli import options
 from app.cli.administration import noted, organisation, transaction
-from app.instance.trouble import Trouble
+from rules.caller import Caller
+from rules.members import ROLES
+from schemas import team
+from store import outbox
 from store.accounts import members
 
-ROLES = ("owner", "admin", "developer", "recruiter", "reviewer", "member")
+_org = click.option("--org", required=True, metavar="SLUG")
+_email = click.option("--email", required=True, callback=options.email)
+_role = click.option("--role", type=click.Choice(ROLES), default="member", show_default=True)
 
 
 @click.group("members")
@@ -19,20 +23,63 @@ def command() -> None:
 
 
 @command.command("add")
-@click.option("--org", required=True, metavar="SLUG")
-@click.option("--email", required=True, callback=options.email)
+@_org
+@_email
 @click.option("--name", required=True)
-@click.option("--role", type=click.Choice(ROLES), default="member", show_default=True)
+@_role
 @options.data
 @options.as_json
 def add_member(org: str, email: str, name: str, role: str, data: Path, *, as_json: bool) -> None:
-    """Add a person to an organisation."""
+    """Add a person to an organisation; an open invite of theirs is accepted with it."""
     with transaction(data) as session:
         found = organisation(session, org)
-        try:
-            made = members.add(session, organisation=found, email=email, name=name, role=role)
-        except IntegrityError as error:
-            raise Trouble(f"{email} is a member of {org} already.") from error
+        made = members.add(session, organisation=found, email=email, name=name, role=role)
         noted(session, "members.add", "member", made.id, owner=found.id)
         facts = {"id": str(made.id), "user_id": str(made.user_id)}
     options.show(facts, as_json=as_json)
+
+
+@command.command("invite")
+@_org
+@_email
+@_role
+@options.data
+@options.as_json
+def invite_member(org: str, email: str, role: str, data: Path, *, as_json: bool) -> None:
+    """Invite a person by mail; the link in it is open for 14 days."""
+    with transaction(data) as session:
+        found = organisation(session, org)
+        made, token = members.invite(session, organisation=found, email=email, role=role)
+        owner = Caller(found.id, livemode=True, plan_name=found.plan)
+        outbox.add(session, owner, "mail", **team.invite_mail(made, token, found.name))
+        noted(session, "members.invite", "member_invite", made.id, owner=found.id)
+        facts = {"id": str(made.id), "expires_at": options.time(made.expires_at)}
+    options.show(facts, as_json=as_json)
+
+
+@command.command("list")
+@_org
+@options.data
+@options.as_json
+def list_members(org: str, data: Path, *, as_json: bool) -> None:
+    """List an organisation's members, the first one first."""
+    with transaction(data) as session:
+        rows = [
+            {"user_id": str(one.user_id), "email": one.email, "name": one.name, "role": one.role}
+            for one in members.of(session, organisation(session, org))
+        ]
+    options.table(rows, as_json=as_json)
+
+
+@command.command("remove")
+@_org
+@_email
+@options.data
+@options.as_json
+def remove_member(org: str, email: str, data: Path, *, as_json: bool) -> None:
+    """Take a member out of an organisation and its squads, or take an open invite back."""
+    with transaction(data) as session:
+        found = organisation(session, org)
+        removed = members.remove(session, organisation=found, email=email)
+        noted(session, "members.remove", "member", owner=found.id)
+    options.show({"removed": removed, "email": email}, as_json=as_json)

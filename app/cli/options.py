@@ -3,9 +3,11 @@
 import difflib
 import ipaddress
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -37,6 +39,33 @@ def show(facts: Mapping[str, object], *, as_json: bool) -> None:
     width = max(map(len, facts))
     for name, value in facts.items():
         click.echo(f"{name.replace('_', ' '):{width}}  {value}")
+
+
+def table(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print rows as one line of JSON, as a table for people, or separated by tabs for programs."""
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    shown = [
+        {name: ", ".join(value) if isinstance(value, list) else value or "" for name, value in row.items()}
+        for row in rows
+    ]
+    if not sys.stdout.isatty():
+        for row in shown:
+            click.echo("\t".join(map(str, row.values())))
+        return
+    from rich.console import Console  # slow to import
+    from rich.table import Table
+
+    made = Table(*(shown[0] if shown else {"none": ""}))
+    for row in shown:
+        made.add_row(*map(str, row.values()))
+    Console().print(made)
+
+
+def time(moment: datetime | None) -> str | None:
+    """Write a moment as ISO 8601 in UTC, by the second."""
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z") if moment else None
 
 
 def scopes(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:

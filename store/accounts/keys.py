@@ -10,9 +10,10 @@ from sqlalchemy import ForeignKey, bindparam, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import tokens
+from rules.caller import Caller
 from rules.clock import now
 from store.accounts.organisations import Organisation
-from store.database.base import Base, Identified
+from store.database.base import ANYONE, Base, Identified
 from store.database.engine import Means
 from store.database.prepared import Prepared
 
@@ -76,6 +77,29 @@ _FIND = Prepared(
 def find(means: Means, key: str) -> Any | None:
     """Read a key's columns and its organisation's `plan` by the hash of what the caller sent."""
     return _FIND.first(means, hash=digest(key))
+
+
+_READ = Prepared(
+    select(
+        ApiKey.id,
+        ApiKey.name,
+        ApiKey.livemode,
+        ApiKey.scopes,
+        ApiKey.expires_at,
+        ApiKey.cidrs,
+        *(
+            column.label(f"organisation.{column.key}")
+            for column in (Organisation.id, Organisation.slug, Organisation.plan)
+        ),
+    )
+    .join(Organisation, Organisation.id == ApiKey.organisation_id)
+    .where(ApiKey.organisation_id == ANYONE.organisation_id, ApiKey.id == bindparam("id"))
+)
+
+
+def read(means: Means, caller: Caller) -> Any:
+    """Read the caller's key with its organisation."""
+    return _READ.first(means, caller, id=caller.key_id)
 
 
 def touch(session: Session, id: UUID) -> None:

@@ -1,14 +1,23 @@
-"""The people of an organisation."""
+"""The people of an organisation, and those who are invited to join it."""
 
+import hashlib
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, select, text
+from sqlalchemy import ForeignKey, Index, case, delete, func, literal_column, select, text, update
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from rules import members as rules
+from rules import tokens
 from rules.clock import now
+from rules.errors import DuplicateKey, NotFound
+from rules.plans import PLANS
 from store.accounts.organisations import Organisation
-from store.database.base import Base, Identified
+from store.accounts.squads import Squad, SquadMember
+from store.database import listing
+from store.database.base import ANYONE, Base, Identified
 from store.database.ids import new_id
 
 
@@ -18,6 +27,7 @@ class Member(Base, Identified):
     __tablename__ = "members"
     __table_args__ = (
         Index("uq_members_organisation_email", "organisation_id", text("lower(email)"), unique=True),
+        Index("ix_members_owner", "organisation_id", "id"),
     )
 
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"))
@@ -28,19 +38,185 @@ class Member(Base, Identified):
     joined_at: Mapped[datetime] = mapped_column(default=now)
 
 
-ROLES = ("owner", "admin", "developer", "recruiter", "reviewer", "member")
-NOTIFIED = ("owner", "admin", "recruiter")  # who is mailed about candidates
+class MemberInvite(Base, Identified):
+    """Somebody who was invited to join; the link's token is kept as a hash."""
+
+    __tablename__ = "member_invites"
+    __table_args__ = (
+        Index("ix_member_invites_owner", "organisation_id", "id"),
+        # Who joined may leave and be invited again.
+        Index(
+            "uq_member_invites_email",
+            "organisation_id",
+            text("lower(email)"),
+            unique=True,
+            postgresql_where=text("accepted_at IS NULL"),
+        ),
+    )
+
+    organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"))
+    email: Mapped[str]
+    role: Mapped[str]
+    hash: Mapped[str] = mapped_column(unique=True)  # SHA-256, hexadecimal
+    invited_by: Mapped[UUID | None] = mapped_column(ForeignKey("members.user_id", ondelete="SET NULL"))
+    expires_at: Mapped[datetime]
+    accepted_at: Mapped[datetime | None]
+
+
+# The squads of each member of a page, by name.
+SQUADS = (
+    select(
+        func.coalesce(
+            func.json_agg(
+                aggregate_order_by(
+                    func.json_build_object(
+                        literal_column("'id'"), Squad.id,
+                        literal_column("'name'"), Squad.name,
+                        literal_column("'slug'"), Squad.slug,
+                    ),
+                    Squad.name,
+                    Squad.id,
+                )
+            ),
+            literal_column("'[]'::json"),
+        )
+    )
+    .join(SquadMember, SquadMember.squad_id == Squad.id)
+    .where(SquadMember.user_id == Member.user_id)
+    .correlate(Member)
+    .scalar_subquery()
+    .label("squads")
+)  # fmt: skip
+LIST = listing.Listing(
+    select(Member.id, Member.user_id, Member.name, Member.email, Member.role, Member.joined_at, SQUADS).where(
+        Member.organisation_id == ANYONE.organisation_id
+    ),
+    {"-id": (Member.id,)},
+)
+
+_ACCEPTED = MemberInvite.accepted_at.is_not(None)
+_OPEN = ~_ACCEPTED & (MemberInvite.expires_at > func.now())
+_STATUS = case(
+    (_ACCEPTED, literal_column("'accepted'")),
+    (_OPEN, literal_column("'pending'")),
+    else_=literal_column("'expired'"),
+)
+INVITES = listing.Listing(
+    select(
+        MemberInvite.id,
+        MemberInvite.email,
+        MemberInvite.role,
+        MemberInvite.invited_by,
+        MemberInvite.created_at,
+        MemberInvite.expires_at,
+        _STATUS.label("status"),
+    ).where(MemberInvite.organisation_id == ANYONE.organisation_id),
+    {"-id": (MemberInvite.id,)},
+    {
+        "status": listing.Filter(
+            instead={
+                "pending": _OPEN,
+                "accepted": _ACCEPTED,
+                "expired": ~_ACCEPTED & (MemberInvite.expires_at <= func.now()),
+                "all": None,
+            }
+        )
+    },
+)
+
+
+def seats_used(session: Session, organisation_id: UUID) -> int:
+    """Count members and open invites."""
+    members = select(func.count()).where(Member.organisation_id == organisation_id)
+    invites = select(func.count()).where(MemberInvite.organisation_id == organisation_id, _OPEN)
+    return session.scalar(select(members.scalar_subquery() + invites.scalar_subquery())) or 0
 
 
 def add(session: Session, *, organisation: Organisation, email: str, name: str, role: str) -> Member:
-    """Add a person to an organisation."""
+    """Add a person, in the seat of their invite if they have one; raise LimitReached, DuplicateKey."""
+    plan = _lock(session, organisation)
+    session.execute(_invited(update(MemberInvite), organisation, email).values(accepted_at=now()))
+    _check(session, organisation, plan, email)
     member = Member(organisation_id=organisation.id, email=email, name=name, role=role)
     session.add(member)
     session.flush()
     return member
 
 
+def invite(
+    session: Session, *, organisation: Organisation, email: str, role: str, invited_by: UUID | None = None
+) -> tuple[MemberInvite, str]:
+    """Invite somebody; the second value is the token of their link. Raise LimitReached, DuplicateKey.
+
+    An invite that expired makes room for the new one.
+    """
+    plan = _lock(session, organisation)
+    session.execute(
+        _invited(delete(MemberInvite), organisation, email).where(MemberInvite.expires_at <= func.now())
+    )
+    if session.scalar(_invited(select(MemberInvite.id), organisation, email)):
+        raise DuplicateKey("This address is invited already.")
+    _check(session, organisation, plan, email)
+    token = tokens.new_token()
+    made = MemberInvite(
+        organisation_id=organisation.id,
+        email=email,
+        role=role,
+        hash=hashlib.sha256(token.encode()).hexdigest(),
+        invited_by=invited_by,
+        expires_at=now() + rules.INVITED_FOR,
+    )
+    session.add(made)
+    session.flush()
+    return made, token
+
+
+def remove(session: Session, *, organisation: Organisation, email: str) -> str:
+    """Take a member out, or an invite back, and say which it was; raise NotFound."""
+    _lock(session, organisation)
+    gone = delete(Member).where(
+        Member.organisation_id == organisation.id, func.lower(Member.email) == func.lower(email)
+    )
+    if session.execute(gone.returning(Member.id)).first():
+        return "member"
+    if session.execute(
+        _invited(delete(MemberInvite), organisation, email).returning(MemberInvite.id)
+    ).first():
+        return "invite"
+    raise NotFound("There is no member and no open invite of this address.")
+
+
 def to_notify(session: Session, organisation: Organisation) -> list[Member]:
     """Load whom an organisation wants mailed about its candidates."""
-    found = select(Member).where(Member.organisation_id == organisation.id, Member.role.in_(NOTIFIED))
+    found = select(Member).where(Member.organisation_id == organisation.id, Member.role.in_(rules.NOTIFIED))
     return list(session.scalars(found.order_by(Member.id)))
+
+
+def of(session: Session, organisation: Organisation) -> list[Member]:
+    """Load every member, the first one first: for whoever runs the service."""
+    found = select(Member).where(Member.organisation_id == organisation.id)
+    return list(session.scalars(found.order_by(Member.id)))
+
+
+def _lock(session: Session, organisation: Organisation) -> str:
+    """Take the organisation row, so that seats are given out one at a time; return the plan's name."""
+    mine = select(Organisation.plan).where(Organisation.id == organisation.id)
+    return session.scalars(mine.with_for_update(key_share=True)).one()
+
+
+def _check(session: Session, organisation: Organisation, plan: str, email: str) -> None:
+    there = select(Member.id).where(
+        Member.organisation_id == organisation.id, func.lower(Member.email) == func.lower(email)
+    )
+    if session.scalar(there):
+        raise DuplicateKey("This address is a member already.")
+    rules.check_seat(PLANS[plan], seats_used(session, organisation.id))
+
+
+def _invited(statement: Any, organisation: Organisation, email: str) -> Any:
+    """Narrow a statement to the invite of an address that nobody has accepted."""
+    return statement.where(
+        MemberInvite.organisation_id == organisation.id,
+        func.lower(MemberInvite.email) == func.lower(email),
+        ~_ACCEPTED,
+    )

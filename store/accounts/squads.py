@@ -91,12 +91,40 @@ def called(team_id: Column) -> listing.Filter:
     )
 
 
+def of(session: Session, caller: Caller) -> list[Squad]:
+    """Load every squad, the first one first: for whoever runs the service."""
+    mine = select(Squad).where(Squad.organisation_id == caller.organisation_id)
+    return list(session.scalars(mine.order_by(Squad.id)))
+
+
+def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False) -> Squad:
+    """Load one, which stays until the commit, or raise NotFound."""
+    mine = select(Squad).where(Squad.organisation_id == caller.organisation_id, Squad.id == id)
+    row = session.scalars(
+        mine.with_for_update() if for_update else mine.with_for_update(read=True, key_share=True)
+    ).first()
+    if row is None:
+        raise NotFound("There is no such squad.")
+    return row
+
+
+def hold(session: Session, caller: Caller, *ids: UUID | None) -> None:
+    """Keep squads that are there from being deleted until the commit: before any other lock (store.database.locks)."""
+    wanted = sorted({id for id in ids if id is not None})
+    mine = select(Squad.id).where(Squad.organisation_id == caller.organisation_id, Squad.id.in_(wanted))
+    if wanted:
+        session.execute(mine.order_by(Squad.id).with_for_update(read=True, key_share=True))
+
+
 def named(session: Session, caller: Caller, id: UUID | None) -> Squad | None:
-    """Load the squad that a body names as `team_id`, None for none; refuse one that the organisation does not have."""
+    """Load the squad that a body names as `team_id`, None for none; refuse one that the organisation does not have.
+
+    It stays until the commit.
+    """
     if id is None:
         return None
     mine = select(Squad).where(Squad.organisation_id == caller.organisation_id, Squad.id == id)
-    row = session.scalars(mine).first()
+    row = session.scalars(mine.with_for_update(read=True, key_share=True)).first()
     if row is None:
         raise Invalid.at("/team_id", "There is no such squad.")
     return row

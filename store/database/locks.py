@@ -6,6 +6,7 @@ that are skipped when they are locked (SKIP LOCKED) are not waited for, and may 
 
 ORDER = (
     "invite_usage",  # the month; in test mode, which has none, an advisory lock of the organisation
+    "squads",
     "jobs",
     "candidates",
     "applications",

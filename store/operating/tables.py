@@ -8,6 +8,7 @@ from store.advancing import enrollments, pipelines
 from store.applying import applications, attachments, candidates, room, screening
 from store.assessing import assessments, cases, invitations, sessions
 from store.auditing import rows
+from store.branding import settings
 from store.database import aside
 from store.database.base import Base
 from store.delivering import webhooks
@@ -43,6 +44,7 @@ __all__ = [
     "rows",
     "screening",
     "sessions",
+    "settings",
     "squads",
     "webhooks",
 ]

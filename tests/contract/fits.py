@@ -248,6 +248,12 @@ def a_short_reason(body: Body, request: Request) -> None:
     body["reason"] = body.get("reason", "")[:2_000]
 
 
+def a_look(body: Body, request: Request) -> None:
+    """A colour that stands out on light and dark pages."""
+    if body.get("colour") is not None:
+        body["colour"] = "#1f5eff"
+
+
 FITS: dict[str, Callable[[Body, Request], None]] = {
     "review_result": a_review,
     "save_answer": an_answer,
@@ -268,6 +274,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "create_assessment": a_pool,
     "update_assessment": a_pool,
     "create_pipeline": a_process,
+    "update_settings": a_look,
     "update_pipeline": a_process,
     "create_offer": a_letter,
     "update_offer": a_letter,

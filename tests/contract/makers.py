@@ -124,6 +124,10 @@ def a_squad() -> Ids:
     return {"team_id": call("POST", "/org/squads/", {"name": "Platform team"})["id"]}
 
 
+def a_mail_template() -> Ids:
+    return {"kind": "rejection", "language": "en"}
+
+
 def a_pipeline() -> Ids:
     """`slug` is what its path has."""
     made = call(
@@ -279,6 +283,11 @@ FRESH: dict[str, Make] = {
     "answer_on_offer_page": a_sent_offer,
     "update_case": a_case,
     "update_pipeline": a_pipeline,
+    "update_squad": a_squad,
+    "delete_squad": a_squad,
+    "add_squad_member": a_squad,
+    "get_mail_template": a_mail_template,
+    "update_mail_template": a_mail_template,
     "advance_enrollment": an_enrollment,
     "reject_enrollment": an_enrollment,
     "hold_enrollment": an_enrollment,

@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 
 import store
 from gateways import sandbox
+from rules import members as member_rules
 from rules.clock import now
 from store.accounts import members
 from store.assessing.invitations import Invitation
@@ -469,7 +470,7 @@ def test_violations_beyond_the_first_thousand_are_counted_alone(tenant: Tenant) 
 def test_members_are_mailed_once_where_somebody_asked(
     tenant: Tenant, organisation: bool, of_assessment: bool, told: bool
 ) -> None:
-    people = {role: address() for role in members.ROLES}
+    people = {role: address() for role in member_rules.ROLES}
     with store.transaction() as session:
         for role, email in people.items():
             members.add(session, organisation=tenant.organisation, email=email, name=role.title(), role=role)
@@ -482,7 +483,9 @@ def test_members_are_mailed_once_where_somebody_asked(
             select(OutboxItem.arguments).where(OutboxItem.job == "mail").order_by(OutboxItem.id)
         )
         to = [one["to"] for one in mails if one["to"] in people.values() and one["template"] == "completion"]
-    assert to == ([people[role] for role in members.ROLES if role in members.NOTIFIED] if told else [])
+    assert to == (
+        [people[role] for role in member_rules.ROLES if role in member_rules.NOTIFIED] if told else []
+    )
 
 
 def test_a_session_whose_time_is_up_is_handed_in_and_graded_with_what_was_saved(tenant: Tenant) -> None:

@@ -4,15 +4,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID, uuid4
 
+import httpx
 import pytest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
 import store
 from store.accounts import members
-from store.accounts.squads import SquadMember
 from store.assessing.assessments import Assessment
-from tests.api import Api, Tenant
+from tests.api import Api, Tenant, address
 from tests.api import tenant as make_tenant
 from tests.probes import faults, refusal
 from tests.waiting import while_changing
@@ -43,22 +43,154 @@ def test_a_name_is_enough_and_both_modes_see_the_squad(tenant: Tenant, other: Te
     assert other.live.squad()["slug"] == "platform-team"
 
 
+def a_member(owner: Tenant, name: str = "ada") -> str:
+    with store.transaction() as session:
+        email = address()
+        made = members.add(session, organisation=owner.organisation, email=email, name=name, role="member")
+        return str(made.user_id)
+
+
+def join(api: Api, squad: dict[str, Any], user_id: str) -> httpx.Response:
+    return api.post(f"/org/squads/{squad['id']}/members/", {"user_id": user_id})
+
+
+def leave(api: Api, squad: dict[str, Any], user_id: str) -> httpx.Response:
+    return api.delete(f"/org/squads/{squad['id']}/members/", params={"user_id": user_id})
+
+
+def names(api: Api, squad: dict[str, Any]) -> list[str]:
+    return [one["name"] for one in api.get(f"/org/squads/{squad['id']}/members/").json()["results"]]
+
+
 def test_members_are_counted(tenant: Tenant) -> None:
     squad, empty = tenant.live.squad(), tenant.live.squad()
-    with store.transaction() as session:
-        for name in ("ada", "grace"):
-            member = members.add(
-                session,
-                organisation=tenant.organisation,
-                email=f"{name}@example.com",
-                name=name,
-                role="member",
-            )
-            session.add(SquadMember(squad_id=UUID(squad["id"]), user_id=member.user_id))
+    for name in ("ada", "grace"):
+        join(tenant.live, squad, a_member(tenant, name))
     assert shown(tenant.live, f"/org/squads/{squad['id']}/")["member_count"] == 2
     counts = [one["member_count"] for one in tenant.live.get("/org/squads/").json()["results"]]
     assert counts == [0, 2]
     assert shown(tenant.live, f"/org/squads/{empty['id']}/") == empty
+
+
+def test_a_member_joins_once_and_leaves_once(tenant: Tenant) -> None:
+    squad, second = tenant.live.squad(), tenant.live.squad("Second")
+    user = a_member(tenant)
+    join(tenant.live, second, user)
+    made = join(tenant.live, squad, user)
+    again = join(tenant.test, squad, user)
+    assert (made.status_code, again.status_code) == (201, 200)
+    assert made.json() == again.json()
+    assert made.json()["user_id"] == user
+    assert made.json()["squads"] == [as_team(squad), as_team(second)]
+    assert tenant.live.get(f"/org/squads/{squad['id']}/members/").json()["results"] == [made.json()]
+    assert leave(tenant.live, squad, user).json() == {"removed": user}
+    refusal(leave(tenant.live, squad, user), 404, "NOT_FOUND")
+    assert (names(tenant.live, squad), names(tenant.live, second)) == ([], ["ada"])
+
+
+def test_members_come_newest_first(tenant: Tenant) -> None:
+    squad = tenant.live.squad()
+    people = [a_member(tenant, name) for name in ("ada", "grace", "mary")]
+    for user in (people[1], people[0], people[2]):
+        join(tenant.live, squad, user)
+    assert names(tenant.live, squad) == ["mary", "grace", "ada"]
+
+
+def test_nobody_of_another_organisation_joins(tenant: Tenant, other: Tenant) -> None:
+    squad, theirs = tenant.live.squad(), other.live.squad()
+    stranger = a_member(other)
+    for user in (stranger, str(uuid4())):
+        assert faults(join(tenant.live, squad, user)) == {"/user_id": "There is no such member."}
+        refusal(leave(tenant.live, squad, user), 404, "NOT_FOUND")
+    join(other.live, theirs, stranger)
+    refusal(join(tenant.live, theirs, a_member(tenant)), 404, "NOT_FOUND")
+    refusal(leave(tenant.live, theirs, stranger), 404, "NOT_FOUND")
+    assert names(other.live, theirs) == ["ada"]
+
+
+@pytest.mark.parametrize("query", [{}, {"user_id": "ada"}, {"user_id": ""}])
+def test_leaving_names_one_member(tenant: Tenant, query: dict[str, str]) -> None:
+    squad = tenant.live.squad()
+    answer = tenant.live.delete(f"/org/squads/{squad['id']}/members/", params=query)
+    assert list(faults(answer)) == ["/query/user_id"]
+
+
+def test_joining_at_once_is_joining_once(tenant: Tenant) -> None:
+    squad, user = tenant.live.squad(), a_member(tenant)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda api: join(api, squad, user).status_code, [tenant.live, tenant.test] * 3))
+    assert sorted(found) == [200] * 5 + [201]
+
+
+def test_a_squad_is_renamed_and_keeps_its_slug(tenant: Tenant) -> None:
+    squad = tenant.live.squad()
+    renamed = tenant.test.patch(f"/org/squads/{squad['id']}/", {"name": "Tools"}).json()
+    assert renamed == squad | {"name": "Tools"}
+    assert shown(tenant.live, f"/org/squads/{squad['id']}/") == renamed
+    assert "/name" in faults(tenant.live.patch(f"/org/squads/{squad['id']}/", {"name": " "}))
+    assert "/slug" in faults(tenant.live.patch(f"/org/squads/{squad['id']}/", {"name": "x", "slug": "y"}))
+
+
+def test_what_a_deleted_squad_owned_belongs_to_none(tenant: Tenant) -> None:
+    squad, kept = tenant.live.squad(), tenant.live.squad()
+    join(tenant.live, squad, a_member(tenant))
+    made = []
+    for api in (tenant.live, tenant.test):
+        closed = api.job(published=True, team_id=squad["id"])
+        assert api.post(f"/jobs/{closed['slug']}/close/").status_code == 200
+        for kind in CREATE:
+            slug = create(api, kind, team_id=squad["id"]).json()["slug"]
+            made.append((api, f"/{kind}/{slug}/", shown(api, f"/{kind}/{slug}/")["updated_at"]))
+        made.append((api, f"/jobs/{closed['slug']}/", shown(api, f"/jobs/{closed['slug']}/")["updated_at"]))
+    others = create(tenant.live, "jobs", team_id=kept["id"]).json()["slug"]
+    assert tenant.live.delete(f"/org/squads/{squad['id']}/").json() == {"deleted": squad["id"]}
+    for api, path, before in made:
+        now = shown(api, path)
+        assert now.get("team", now.get("team_id")) is None
+        assert now["updated_at"] > before
+    assert shown(tenant.live, f"/jobs/{others}/")["team"] == as_team(kept)
+    refusal(tenant.live.get(f"/org/squads/{squad['id']}/"), 404, "NOT_FOUND")
+    refusal(tenant.live.delete(f"/org/squads/{squad['id']}/"), 404, "NOT_FOUND")
+    assert listed(tenant.live, "/org/squads/") == [kept["slug"]]
+
+
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_a_squad_with_an_open_job_of_either_mode_stays(tenant: Tenant, mode: str) -> None:
+    squad = tenant.live.squad()
+    api: Api = getattr(tenant, mode)
+    job = api.job(published=True, team_id=squad["id"])
+    for asking in (tenant.live, tenant.test):
+        refusal(asking.delete(f"/org/squads/{squad['id']}/"), 409, "SQUAD_IN_USE")
+    assert shown(api, f"/jobs/{job['slug']}/")["team"] == as_team(squad)
+    assert change(api, "jobs", job["slug"], team_id=None).status_code == 200
+    assert tenant.live.delete(f"/org/squads/{squad['id']}/").status_code == 200
+
+
+def test_a_squad_is_deleted_beside_what_is_given_to_it(tenant: Tenant) -> None:
+    """Whoever comes first: nothing fails, and no open job loses its squad."""
+    api = tenant.live
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(8):
+            squad = api.squad()
+            job, draft = api.job(published=True)["slug"], api.job(team_id=squad["id"])["slug"]
+            asked = [
+                pool.submit(api.delete, f"/org/squads/{squad['id']}/"),
+                pool.submit(change, api, "jobs", job, team_id=squad["id"]),
+                pool.submit(api.post, f"/jobs/{draft}/publish/"),
+                pool.submit(create, api, "assessments", team_id=squad["id"]),
+            ]
+            deleted, moved, opened, made = [one.result() for one in asked]
+            assert opened.status_code == 200
+            assert moved.status_code in (200, 400)
+            assert made.status_code in (201, 400)
+            assert deleted.status_code in (200, 409)
+            teams = [shown(api, f"/jobs/{one}/")["team"] for one in (job, draft)]
+            if deleted.status_code == 200:
+                assert teams == [None, None]
+            else:
+                assert as_team(squad) in teams
+            for one in (job, draft):
+                api.post(f"/jobs/{one}/close/")
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 121, None])

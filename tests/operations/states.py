@@ -10,6 +10,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 import store
+from store.accounts import members
+from store.accounts.organisations import Organisation
 from store.delivering.fanout import fan_out
 from store.outbox import OutboxItem
 from tests.api import Api, address
@@ -126,6 +128,32 @@ def a_pass(api: Api) -> Ids:
 def a_squad(api: Api) -> Ids:
     made = post(api, "/org/squads/", {"name": title("Platform")})
     return {"team_id": made["id"], "team_slug": made["slug"]}
+
+
+def a_member(api: Api) -> Ids:
+    """One of the organisation's people, made by its operator."""
+    with store.transaction() as session:
+        organisation = session.get_one(Organisation, UUID(api.get("/org/").json()["id"]))
+        made = members.add(session, organisation=organisation, email=address(), name="Ada", role="recruiter")
+        return {"user_id": str(made.user_id)}
+
+
+def a_member_of_a_squad(api: Api) -> Ids:
+    made = a_squad(api) | a_member(api)
+    post(api, f"/org/squads/{made['team_id']}/members/", {"user_id": made["user_id"]})
+    return made
+
+
+def a_squad_beside_a_member(api: Api) -> Ids:
+    return a_squad(api) | a_member(api)
+
+
+def a_member_invite(api: Api) -> Ids:
+    """An open invite, made by the organisation's operator."""
+    with store.transaction() as session:
+        organisation = session.get_one(Organisation, UUID(api.get("/org/").json()["id"]))
+        made, _ = members.invite(session, organisation=organisation, email=address(), role="reviewer")
+        return {"invite_id": str(made.id)}
 
 
 def a_pipeline(api: Api) -> Ids:
@@ -276,6 +304,35 @@ def a_sent_offer(api: Api) -> Ids:
     made = an_offer(api)
     sent = post(api, f"/offers/{made['offer_id']}/send/")
     return {**made, "token": sent["respond_url"].rpartition("/")[2]}
+
+
+# --- What an organisation looks like
+
+LOGO = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(64)
+COLOUR = "#1f5eff"
+
+
+def a_mail_template(api: Api) -> Ids:
+    return {"kind": "invitation", "language": "en"}
+
+
+def a_logo(api: Api, content: bytes = LOGO) -> Ids:
+    post(api, "/org/settings/logo/", files={"logo": ("logo", content)})
+    return {}
+
+
+def a_branded_career(api: Api, content: bytes = LOGO) -> Ids:
+    """An open job of an organisation with a logo and a colour."""
+    assert api.patch("/org/settings/", {"colour": COLOUR}).status_code == 200
+    return a_logo(api, content) | an_open_job(api)
+
+
+def a_career_with_a_jpeg(api: Api) -> Ids:
+    return a_branded_career(api, b"\xff\xd8\xff\xe0\x00\x10JFIF")
+
+
+def a_career_with_a_webp(api: Api) -> Ids:
+    return a_branded_career(api, b"RIFF\x1a\x00\x00\x00WEBPVP8 ")
 
 
 # --- Webhooks

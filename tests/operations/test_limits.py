@@ -43,7 +43,7 @@ def told_to_wait(answer: httpx.Response, limit: int) -> None:
         assert error["details"]["retry_after_seconds"] == int(answer.headers["Retry-After"])
 
 
-@each(lambda one: one.scopes and counted(one))
+@each(lambda one: one.keyed and counted(one))
 def test_a_request_counts_once_against_its_own_hour(
     operation: Documented, row: Row, http: TestClient, ways: Ways, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_request_counts_once_against_its_own_hour(
                 told_to_wait(ask(client, operation, row, ids), 0)
 
 
-@each(lambda one: not one.scopes and counted(one))
+@each(lambda one: not one.keyed and counted(one))
 def test_who_has_no_key_is_counted_by_address(
     operation: Documented, row: Row, http: TestClient, ways: Ways
 ) -> None:

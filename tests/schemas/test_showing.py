@@ -47,6 +47,8 @@ EXTRA = {
     "token": st.text(),
     "event_id": st.uuids(),
     "value_number": st.none() | st.decimals(allow_nan=False, allow_infinity=False),
+    "slug": st.text(),
+    "logo": st.none() | st.text(),
     "score": st.none() | st.decimals(0, 1_000_000, places=6),
     "value": st.lists(st.integers(), min_size=1),
     "content": st.fixed_dictionaries(

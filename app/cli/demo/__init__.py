@@ -17,6 +17,6 @@ JOURNEYS: dict[str, Callable[[Target, str, Received], None]] = {"assess": assess
 @options.data
 @click.option("--journey", type=click.Choice(list(JOURNEYS)), default="assess", show_default=True)
 def command(data: Path, journey: str) -> None:
-    """Play a journey: an assessment, a candidate, a score, signed webhooks."""
+    """Play a journey: from an assessment to a score, or from an application to a hire."""
     with found(data) as target, receiver() as (hook_url, received):
         JOURNEYS[journey](target, hook_url, received)

@@ -17,6 +17,15 @@ ROWS = {
     "list_open_jobs": Row(states.an_open_job),
     "get_open_job": Row(states.an_open_job),
     "apply_for_job": Row(states.an_open_job, PERSON, status=201, media=MULTIPART, files=CV),
+    "get_logo": Row(
+        states.a_branded_career,
+        answers="image/png",
+        also=(
+            Row(states.a_career_with_a_jpeg, answers="image/jpeg"),
+            Row(states.a_career_with_a_webp, answers="image/webp"),
+        ),
+    ),
+    "get_brand_style": Row(states.a_branded_career, answers="text/css"),
     "show_careers_page": Row(states.an_open_job, answers=PAGE),
     "show_job_page": Row(states.an_open_job, answers=PAGE),
     "apply_on_page": Row(

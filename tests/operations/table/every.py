@@ -6,9 +6,18 @@ import pytest
 
 from tests.documents import Documented, operations
 from tests.operations.rows import Row
-from tests.operations.table import assessments, candidate, enrollments, invitations, jobs, offers, pipelines
+from tests.operations.table import (
+    assessments,
+    candidate,
+    enrollments,
+    invitations,
+    jobs,
+    offers,
+    organisation,
+    pipelines,
+)
 
-PARTS = (assessments, invitations, jobs, pipelines, enrollments, offers, candidate)
+PARTS = (assessments, invitations, jobs, pipelines, enrollments, offers, organisation, candidate)
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
 DOCUMENTED = {one.id: one for name in ("openapi", "candidate") for one in operations(name).values()}
 

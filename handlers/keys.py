@@ -1,0 +1,15 @@
+"""The key that a request carries."""
+
+from typing import Any
+
+from rules.caller import Caller
+from schemas import keys as schemas
+from store.accounts import keys
+from store.database.engine import Reading
+
+Body = dict[str, Any]
+
+
+def get_key(reading: Reading, caller: Caller) -> Body:
+    """Show the key that asks."""
+    return schemas.detail(keys.read(reading, caller))

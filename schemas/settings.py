@@ -1,0 +1,59 @@
+"""What an organisation's settings look like outside, and its pages by them."""
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from rules import brand, links
+from schemas.fields import Show
+from schemas.files import File
+from schemas.showing import show
+
+KEPT = {"Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff"}
+HARMLESS = KEPT | {"Content-Security-Policy": "default-src 'none'; sandbox"}
+HTML = ("welcome_html", "closing_html", "privacy_html")
+
+
+class Settings(Schema):
+    """The settings, with the logo's address."""
+
+    language = fields.String()
+    reply_to = fields.String(allow_none=True)
+    help_contact = fields.String()
+    logo_url = fields.Function(lambda row: links.logo(row.slug) if row.logo else None)
+    colour = fields.String(allow_none=True)
+    welcome_html = fields.String()
+    closing_html = fields.String()
+    privacy_html = fields.String()
+    privacy_url = fields.String(allow_none=True)
+    receipt_mail = fields.Boolean()
+
+
+detail: Show = show(Settings())
+
+
+def page(row: Any) -> dict[str, Any]:
+    """Show what pages need of the settings; the addresses are those of one's own service."""
+    return {
+        "name": row.name,
+        "logo": f"/brand/{row.slug}/logo/" if row.logo else None,
+        "style": f"/brand/{row.slug}/style.css" if row.colour else None,
+        **{name: getattr(row, name) for name in (*HTML, "privacy_url", "help_contact")},
+    }
+
+
+def style(row: Any) -> File:
+    """Write the stylesheet of an organisation's colour."""
+    rule = ""
+    if row.colour:
+        ink = brand.ink(row.colour)
+        rule = (
+            f".top {{ border-bottom: 3px solid {row.colour}; }}\n"
+            f".button.primary {{ background: {row.colour}; border-color: {row.colour}; color: {ink}; }}\n"
+        )
+    return File(rule.encode(), "text/css; charset=utf-8", KEPT, (row.colour or "none").lstrip("#"))
+
+
+def logo(row: Any) -> File:
+    """Hand out a logo, which may do nothing but be looked at."""
+    return File(bytes(row.content), row.media_type, HARMLESS, row.etag)
