@@ -93,7 +93,7 @@ def plain(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps
     yield "good again", send(ids)
     for one in row.also:
         yield "good otherwise", ask(client, operation, one, one.state(tenant.live))
-    if operation.scopes:
+    if operation.keyed:
         for name, key in refused_keys(tenant, operation).items():
             yield name, ask(dataclasses.replace(client, key=key), operation, row, ids)
     yield "unknown parameter", send(ids, params={**row.query, "no_such_parameter": "1"})
@@ -151,9 +151,10 @@ def keyed(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps
 
 
 def cached(tenant: Tenant, client: Api, operation: Documented, row: Row) -> Steps:
-    mark = ask(client, operation, row, {}).headers["ETag"]
+    ids = row.state(tenant.live)
+    mark = ask(client, operation, row, ids).headers["ETag"]
     for given in (mark, f"W/{mark}", "*", '"another"'):
-        yield given, ask(client, operation, row, {}, headers={"If-None-Match": given})
+        yield given, ask(client, operation, row, ids, headers={"If-None-Match": given})
 
 
 def parts(operation: Documented) -> Iterator[Callable[[Tenant, Api, Documented, Row], Steps]]:
