@@ -22,7 +22,9 @@ def get_settings(reading: Reading, caller: Caller) -> Body:
 def update_settings(session: Session, caller: Caller, body: Body) -> Body:
     """Change what is sent; HTML is made safe, a colour has to be seen."""
     brand.check_colour(body.get("colour"))
-    values = body | {name: html.clean(body[name]) for name in schemas.HTML if name in body}
+    texts = {name: html.clean(body[name]) for name in schemas.HTML if name in body}
+    brand.check_html(texts)
+    values = body | texts
     if values.get("reply_to"):
         values["reply_to"] = emails.normal(values["reply_to"])
     if values:

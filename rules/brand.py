@@ -1,11 +1,14 @@
 """How an organisation may look: colours that can be read, pictures that are pictures."""
 
+from collections.abc import Mapping
+
 from rules.errors import Invalid
 
 LEAST_CONTRAST = 3.0  # of something that is no text to its ground (WCAG 1.4.11)
 LIGHT, DARK = "#ffffff", "#000000"
 
 LARGEST_LOGO = 512 * 1024
+LONGEST_HTML = 20_000
 
 
 def contrast(one: str, other: str) -> float:
@@ -39,6 +42,17 @@ def check_colour(colour: str | None) -> None:
                 f"Has a contrast of {int(found * 100) / 100:g}:1 with {name}; {LEAST_CONTRAST:g}:1 is needed with both"
                 " white and black.",
             )
+
+
+def check_html(texts: Mapping[str, str]) -> None:
+    """Refuse HTML that is too long once it is safe to show: escapes and what is said of links make it longer."""
+    faults = [
+        {"pointer": f"/{name}", "message": f"Has more than {LONGEST_HTML} characters once it is made safe."}
+        for name, text in texts.items()
+        if len(text) > LONGEST_HTML
+    ]
+    if faults:
+        raise Invalid(fields=faults)
 
 
 def picture(content: bytes) -> str | None:

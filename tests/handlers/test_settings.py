@@ -93,6 +93,13 @@ def test_html_is_made_safe(tenant: Tenant) -> None:
     assert {kept[name] for name in ("welcome_html", "closing_html", "privacy_html")} == {"<p>Hello</p>"}
 
 
+def test_html_that_grows_too_long_when_it_is_made_safe_is_refused(tenant: Tenant) -> None:
+    assert len(change(tenant.live, welcome_html="x" * 20_000)["welcome_html"]) == 20_000
+    found = faults(tenant.live.patch("/org/settings/", {"welcome_html": "&" * 20_000, "closing_html": "x"}))
+    assert list(found) == ["/welcome_html"]
+    assert shown(tenant.live)["closing_html"] == ""
+
+
 # --- The logo
 
 
