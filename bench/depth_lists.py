@@ -15,6 +15,7 @@ from rules.pages import Page
 from schemas import applications as application_schemas
 from schemas import assessments as assessment_schemas
 from schemas import audit as audit_schemas
+from schemas import candidates as candidate_schemas
 from schemas import careers as careers_schemas
 from schemas import cases as case_schemas
 from schemas import document
@@ -36,6 +37,7 @@ from store.database.listing import Listing
 from store.delivering import deliveries, fanout, webhooks
 from store.hiring import careers, jobs
 from store.offering import offers
+from store.people import candidates, notes, scorecards
 
 PAGES = {"cursor", "page_size", "ordering"}  # parameters of a list that are no filter
 Value = tuple[str, Any]  # label, value
@@ -59,6 +61,11 @@ SHOWN = {
     ),
     "list_audit_log": Shown(audit_lists.LISTS[True], audit_schemas.row),
     "list_assessments": Shown(assessments.LIST, assessment_schemas.item),
+    "list_candidates": Shown(candidates.LIST, candidate_schemas.item),
+    "list_notes": Shown(notes.LIST, candidate_schemas.note, {"candidate_id": made_id("candidates", 1)}),
+    "list_scorecards": Shown(
+        scorecards.LIST, candidate_schemas.scorecard, {"candidate_id": made_id("candidates", 1)}
+    ),
     "list_cases": Shown(cases.LIST, case_schemas.detail),
     "list_deliveries": Shown(deliveries.LIST, webhook_schemas.delivery, {"endpoint_id": ENDPOINT}),
     "list_enrollments": Shown(
@@ -145,6 +152,16 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
             ("an action", "create_inv"),
             ("a request", f"REQ_{rows // 2}"),
             ("nothing", "plumber"),
+        ),
+        "include_archived": (("archived too", True), ("archived left out", False)),
+        "list_candidates search": (
+            ("frequent letters", "exa"),
+            ("some letters", "kat"),
+            ("rare letters", "zvz"),
+            ("two letters", "zz"),
+            ("one letter", "q"),
+            ("an address", f"C{rows // 2}@EXAMPLE.COM"),
+            ("no letters", "xyx"),
         ),
         "list_applications status": (("status", "submitted"), ("rare status", "hired")),
         "list_assessment_invitations status": (("status", "completed"), ("rare status", "started")),

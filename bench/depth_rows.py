@@ -104,10 +104,30 @@ SELECT {id("pipelines", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'Engineering ' 
        ({TEAM})::uuid, 3, true, CASE WHEN {chance(17)} %% 10 = 0 THEN now() END
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
+# Some first names, and last names of any letters; a fiftieth is archived, and a thousandth has a rare tag.
 CANDIDATES = f"""
-INSERT INTO candidates (id, created_at, updated_at, organisation_id, livemode, email, email_key, full_name, phone)
-SELECT {id("candidates", "n")}, now(), now(), {OWNER}, true, 'c' || n || '@example.com',
-       'c' || n || '@example.com', 'Ada Lovelace', ''
+INSERT INTO candidates (
+    id, created_at, updated_at, organisation_id, livemode, email, email_key, full_name, phone, source_summary, tags,
+    archived_at
+)
+SELECT {id("candidates", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'c' || n || '@example.com',
+       'c' || n || '@example.com',
+       (ARRAY['Ada', 'Grace', 'Alan', 'Edsger', 'Barbara', 'Mary', 'Katherine', 'Dorothy'])[1 + {chance(19)} %% 8]
+           || ' ' || translate(substr(md5(n::text), 1, 8), '0123456789abcdef', 'aeioulrnstmdkbvz'),
+       '', 'Import', CASE WHEN {chance(20)} %% 1000 = 0 THEN ARRAY['tag-8'] WHEN n %% 4 = 0 THEN ARRAY['season-1']
+       ELSE '{{}}' END, CASE WHEN n %% 50 = 0 THEN now() END
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+_WHOSE = f"CASE WHEN n %% 2 = 0 THEN {id('candidates', '1')} ELSE {id('candidates', 'n')} END"
+WRITTEN = f"{timed_id('n')}, {MADE}, {OWNER}, true, {_WHOSE}"
+CANDIDATE_NOTES = f"""
+INSERT INTO candidate_notes (id, created_at, organisation_id, livemode, candidate_id, body, author)
+SELECT {WRITTEN}, 'Asked for more.', 'public_api'
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+SCORECARDS = f"""
+INSERT INTO scorecards (id, created_at, organisation_id, livemode, candidate_id, updated_at, criteria, total)
+SELECT {WRITTEN}, {CHANGED}, '[]', 7
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
 # Every other application is for the first job, the others are for some thousands; a third has no score.
@@ -286,7 +306,9 @@ FILLINGS = (
     Filling("assessments", ASSESSMENTS, 0.1),
     Filling("pipelines", PIPELINES, 0.1),
     Filling("jobs", JOBS, 0.1),
-    Filling("candidates", CANDIDATES, 0.5),
+    Filling("candidates", CANDIDATES),
+    Filling("candidate_notes", CANDIDATE_NOTES),
+    Filling("scorecards", SCORECARDS),
     Filling("applications", APPLICATIONS),
     Filling("screenings", SCREENINGS),
     Filling("invitations", INVITATIONS),

@@ -6,12 +6,13 @@ import smtplib
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from email.headerregistry import Address
 from email.message import EmailMessage
+from email.parser import BytesHeaderParser
 from email.policy import SMTP, SMTPUTF8
 from email.utils import format_datetime, parseaddr
 from functools import cache
@@ -134,6 +135,19 @@ def _write(folder: Path, id: str, message: EmailMessage) -> None:
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
+
+
+def forget(ids: Iterable[str], addresses: Set[str]) -> None:
+    """Remove what was written for these mails and to these addresses (in lower case); nothing that was sent."""
+    folder = _configured().folder
+    for id in ids:
+        for place in (folder, folder / "test"):
+            (place / f"{id}.eml").unlink(missing_ok=True)
+    for path in (*folder.glob("*.eml"), *folder.glob("test/*.eml")):
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            to = BytesHeaderParser(policy=SMTPUTF8).parse(file)["To"]
+            if to and addresses & {one.addr_spec.lower() for one in to.addresses}:
+                path.unlink(missing_ok=True)
 
 
 def greet() -> None:

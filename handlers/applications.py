@@ -14,6 +14,7 @@ from rules import applications as rules
 from rules import knockouts as knockout_rules
 from rules import plans
 from rules.caller import Caller
+from rules.candidates import SOURCES
 from rules.clock import now
 from rules.errors import Invalid, NotFound
 from rules.pages import Page
@@ -23,7 +24,7 @@ from schemas import offers as offer_schemas
 from schemas.files import File
 from store import events, outbox
 from store.accounts import organisations
-from store.applying import applications, attachments, candidates, moves, room, screened
+from store.applying import applications, attachments, moves, room, screened
 from store.applying import lists as application_lists
 from store.applying.applications import Application
 from store.branding import settings
@@ -32,6 +33,7 @@ from store.database.ids import new_id
 from store.hiring import fields, jobs, knockouts
 from store.hiring.jobs import Job
 from store.offering import moves as offer_moves
+from store.people import candidates
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -136,9 +138,8 @@ def _create(
 ) -> tuple[Application | None, Body]:
     job = jobs.get(session, caller, key, for_update=True)
     rules.check_open(job.status, job.expires_at, now())
-    candidate_id = candidates.meet(
-        session, caller, **{name: person[name] for name in ("email", "full_name", "phone")}
-    )
+    named = {"name": person["full_name"], "source": SOURCES[person["source"]]}
+    [candidate_id] = candidates.meet_all(session, caller, [person | named]).values()
     made = applications.create(session, caller, job, person | {"candidate_id": candidate_id}, answers)
     if made is None:
         found = applications.live(session, job, person["email"])

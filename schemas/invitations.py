@@ -29,6 +29,7 @@ class Invitation(Schema):
     tags = fields.List(fields.String())
     extra_time_percent = fields.Integer()
     assessment = fields.Nested(_Assessment)
+    candidate_id = fields.UUID(allow_none=True)
     created_at = Moment()
     updated_at = Moment()
     expires_at = Moment()

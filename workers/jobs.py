@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from gateways.mail import RefusedError
-from workers import grading, mail, probes, replays, screening
+from workers import erasing, grading, mail, probes, replays, screening
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ JOBS: dict[str, Job] = {
     # It fails by what is ours alone, for weeks before anybody has to look.
     "probe": Job(probes.probe, threads=2, longest=timedelta(minutes=1), attempts=1_000),
     "replay": Job(replays.replay, threads=1, longest=timedelta(minutes=2)),
+    "erase": Job(erasing.erase, threads=1, longest=timedelta(minutes=10)),
     "screen": Job(screening.screen, threads=2, longest=timedelta(minutes=5)),
 }
 

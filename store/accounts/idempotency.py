@@ -1,18 +1,19 @@
 """Answers kept for a day, so that a repeated request has its effect once."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from cryptography.fernet import InvalidToken
 from sqlalchemy import ColumnElement, ForeignKey, Index, Uuid, cast, delete, func, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
 from rules.clock import now
-from rules.errors import IdempotencyInProgress, IdempotencyMismatch
+from rules.errors import IdempotencyInProgress, IdempotencyMismatch, NotFound
 from store.database import secrets
 from store.database.aside import Row
 from store.database.base import Base
@@ -22,6 +23,7 @@ from store.database.ids import new_id
 KEPT = timedelta(hours=24)
 # Longer than a request takes. Being wrong costs time and no second effect: who held a key before keeps nothing.
 HELD = timedelta(minutes=2)
+ERASED = 0  # the status of an answer that told of somebody who was erased
 
 
 class IdempotentAnswer(Base):
@@ -111,6 +113,24 @@ def let_go(session: Session, asked: Asked, holder: UUID) -> None:
     session.execute(delete(IdempotentAnswer).where(*_held(asked, holder)))
 
 
+def forget(session: Session, caller: Caller, words: Iterable[str]) -> None:
+    """Let no answer of the caller's organisation and mode tell of these words: its key is NOT_FOUND from now on."""
+    mine = select(IdempotentAnswer).where(
+        IdempotentAnswer.organisation_id == caller.organisation_id,
+        IdempotentAnswer.livemode == caller.livemode,
+        IdempotentAnswer.holder.is_(None),
+    )
+    wanted = [word for word in words if word]
+    for row in session.scalars(mine.execution_options(yield_per=1000)):
+        try:
+            body = secrets.unseal(row.body).lower()
+        except InvalidToken:  # of a key that is no more: nobody reads it
+            continue
+        if any(word in body for word in wanted):
+            row.status, row.body = ERASED, secrets.encrypt("")
+    session.flush()
+
+
 def _take(session: Session, asked: Asked) -> Answer | None:
     """Lock a key until the transaction ends; return its answer, or None where there is none and nobody works on it."""
     if not session.scalar(select(func.pg_try_advisory_xact_lock(asked.lock))):
@@ -123,6 +143,8 @@ def _take(session: Session, asked: Asked) -> Answer | None:
             raise IdempotencyMismatch
         if row.holder:
             raise IdempotencyInProgress
+        if row.status == ERASED:
+            raise NotFound("What this key's first request made was erased.")
         return Answer(row.status, secrets.unseal(row.body).encode())
     session.delete(row)
     session.flush()

@@ -149,7 +149,12 @@ def _happened(way: Way, kind: str, **line: Any) -> None:
 def _invite(way: Way) -> str | None:
     """Invite to the stage's assessment, or take what is there: what is settled counts, what has expired is reopened."""
     one, stage = way.enrollment, way.stage
-    person = {"email": one.email, "name": one.candidate_name, "enrollment_id": one.id}
+    person = {
+        "email": one.email,
+        "name": one.candidate_name,
+        "enrollment_id": one.id,
+        "candidate_id": one.candidate_id,
+    }
     invitation, new = inviting.meet(
         way.session, way.caller, stage.assessment, person, way.shows, send_email=one.send_email
     )

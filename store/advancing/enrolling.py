@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from rules import enrollments as rules
 from rules import sessions as session_rules
 from rules.caller import Caller
+from rules.candidates import SOURCES
 from rules.clock import iso, now
 from rules.invitations import check_active, check_quota
 from store import events
@@ -23,8 +24,11 @@ from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
 from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
+from store.people import candidates
 
-Person = Mapping[str, Any]  # email in its usual form, and candidate_name
+SOURCE = SOURCES["enrollment"]
+
+Person = Mapping[str, Any]  # email in its usual form, candidate_name, and candidate_id where it is known
 
 
 def enroll(
@@ -45,9 +49,9 @@ def enroll(
     found = session.scalars(named).first()
     if found is not None:
         return found, False
-    stages = _open(session, caller, pipeline)
+    stages, people = _open(session, caller, pipeline, [person])
     _check(session, caller, stages[0], person["email"])
-    made = _create(session, caller, pipeline, [person], stages[0], shows, actor=actor, send_email=send_email)
+    made = _create(session, caller, pipeline, people, stages[0], shows, actor=actor, send_email=send_email)
     if not made:  # somebody else was faster
         return session.scalars(named).one(), False
     [one] = enrollments.lock(session, Enrollment.id == made[0].id)
@@ -78,7 +82,7 @@ def enroll_all(
     Those whom somebody else enrolled meanwhile are left out. Whoever needs no more than an invitation is enrolled with
     all others like it; the engine sees to the rest.
     """
-    stages = _open(session, caller, pipeline)
+    stages, people = _open(session, caller, pipeline, people)
     how: dict[str, Any] = {"actor": actor, "send_email": send_email}
     assessment = stages[0].assessment if stages[0].stage_type == "assessment" else None
     if assessment is None:
@@ -107,13 +111,22 @@ def enroll_all(
     return made, left_out
 
 
-def _open(session: Session, caller: Caller, pipeline: Pipeline) -> Sequence[Stage]:
-    """Take what enrolling needs, in order; from now on the stages stand."""
+def _open(
+    session: Session, caller: Caller, pipeline: Pipeline, people: Sequence[Person]
+) -> tuple[Sequence[Stage], Sequence[Person]]:
+    """Take what enrolling needs, in order, with the people's profiles; from now on the stages stand."""
     engine.hold_month(session, caller, pipeline.id)
+    strangers = [one for one in people if not one.get("candidate_id")]
+    met = candidates.meet_all(
+        session,
+        caller,
+        [{"email": one["email"], "name": one["candidate_name"], "source": SOURCE} for one in strangers],
+    )
+    known = [{"candidate_id": met.get(one["email"].casefold()), **one} for one in people]
     if not pipeline.stages_locked:  # whoever changes the stages holds this row. No edit: updated_at stays
         mine = update(Pipeline).where(Pipeline.id == pipeline.id)
         session.execute(mine.values(stages_locked=True, updated_at=Pipeline.updated_at))
-    return engine.stages(session, pipeline.id)
+    return engine.stages(session, pipeline.id), known
 
 
 def _check(session: Session, caller: Caller, first: Stage, email: str) -> None:
@@ -140,15 +153,15 @@ _CREATE = Prepared(
     text(f"""
     WITH person AS (
         SELECT * FROM jsonb_to_recordset(CAST(:people AS jsonb)) AS person (
-            id uuid, line uuid, email text, email_key text, candidate_name text
+            id uuid, line uuid, email text, email_key text, candidate_name text, candidate_id uuid
         )
     ), made AS (
         INSERT INTO enrollments (
             id, created_at, updated_at, enrolled_at, organisation_id, livemode, pipeline_id, email, email_key,
-            candidate_name, send_email, status, current_stage, reject_reason, waiting_reason
+            candidate_name, candidate_id, send_email, status, current_stage, reject_reason, waiting_reason
         )
         SELECT id, :moment, :moment, :moment, :organisation_id, :livemode, :pipeline_id, email, email_key,
-               candidate_name, :send_email, 'active', 0, '', :waiting_reason
+               candidate_name, candidate_id, :send_email, 'active', 0, '', :waiting_reason
         FROM person
         ON CONFLICT (pipeline_id, email_key) DO NOTHING
         RETURNING *
@@ -214,7 +227,14 @@ def _invite(
 ) -> dict[str, Any]:
     terms = inviting.terms()
     people = [
-        terms | {"email": one.email, "name": one.candidate_name, "enrollment_id": one.id} for one in made
+        terms
+        | {
+            "email": one.email,
+            "name": one.candidate_name,
+            "enrollment_id": one.id,
+            "candidate_id": one.candidate_id,
+        }
+        for one in made
     ]
     invited = inviting.create_all(session, caller, assessment, people)
     for invitation in invited:

@@ -32,10 +32,13 @@ class Enrollment(Base, Owned, Updated):
         Index(
             "ix_enrollments_invitation", "invitation_id", postgresql_where=text("invitation_id IS NOT NULL")
         ),
+        Index("ix_enrollments_candidate", "candidate_id", "id"),
         Index("ix_enrollments_retry", "retry_at", postgresql_where=text("retry_at IS NOT NULL")),
     )
 
     pipeline_id: Mapped[UUID] = mapped_column(ForeignKey("pipelines.id"))
+    # None while a version that knew no profiles is still running beside this one.
+    candidate_id: Mapped[UUID | None] = mapped_column(ForeignKey("candidates.id"))
     email: Mapped[str]
     email_key: Mapped[str]  # case-folded: what makes two addresses the same
     candidate_name: Mapped[str] = mapped_column(default="")

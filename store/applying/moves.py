@@ -105,7 +105,11 @@ def _enroll(
 ) -> dict[str, str]:
     linked = visible(caller, Pipeline).where(Pipeline.id == application.job.pipeline_id)
     pipeline = session.scalars(linked).one()
-    person = {"email": application.email, "candidate_name": application.full_name}
+    person = {
+        "email": application.email,
+        "candidate_name": application.full_name,
+        "candidate_id": application.candidate_id,
+    }
     enrollment, new = enrolling.enroll(
         session, caller, pipeline, person, shows, actor=actor, send_email=send_email
     )
@@ -123,7 +127,12 @@ def _invite(
     linked = visible(caller, Assessment).where(Assessment.id == application.job.assessment_id)
     assessment = session.scalars(linked).one()
     check_active(assessment.status)
-    person = {"email": application.email, "name": application.full_name, "role": application.job.title}
+    person = {
+        "email": application.email,
+        "name": application.full_name,
+        "role": application.job.title,
+        "candidate_id": application.candidate_id,
+    }
     invitation, _ = inviting.meet(session, caller, assessment, person, shows, send_email=send_email)
     application.invitation_id = invitation.id
     return {"invitation_id": str(invitation.id)}

@@ -57,6 +57,7 @@ class Invitation(Base, Owned, Updated):
         Index("ix_invitations_assessment", "assessment_id", "id", "updated_at"),
         Index("ix_invitations_assessment_status", "assessment_id", "status", "id", "updated_at"),
         Index("ix_invitations_tags", "tags", postgresql_using="gin", postgresql_where=text("tags <> '{}'")),
+        Index("ix_invitations_candidate", "candidate_id", "id"),
         Index("ix_invitations_expiry", "expires_at", postgresql_where=text("status = 'pending'")),
     )
 
@@ -75,6 +76,8 @@ class Invitation(Base, Owned, Updated):
     completed_at: Mapped[datetime | None]
     reminded_at: Mapped[datetime | None]
     enrollment_id: Mapped[UUID | None]
+    # None while a version that knew no profiles is still running beside this one.
+    candidate_id: Mapped[UUID | None] = mapped_column(ForeignKey("candidates.id"))
     mail_error: Mapped[str | None]  # why the last mail did not reach the address
 
     assessment: Mapped[Assessment] = relationship(lazy="raise")

@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, select, text
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
+from rules.candidates import SOURCES
 from rules.clock import month, now
 from rules.invitations import INVITED_FOR, check_active, check_quota
 from rules.tokens import new_token
@@ -19,6 +20,9 @@ from store.database.base import ANYONE, visible
 from store.database.engine import Change
 from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
+from store.people import candidates
+
+SOURCE = SOURCES["invitation"]
 
 _EXISTING = Prepared(
     visible(ANYONE, Invitation)
@@ -58,16 +62,21 @@ def existing_among(
 _INSERT = """
     INSERT INTO invitations (
         id, created_at, updated_at, organisation_id, livemode, assessment_id, status,
-        token, email, email_key, name, role, external_id, tags, extra_time_percent, expires_at, enrollment_id
+        token, email, email_key, name, role, external_id, tags, extra_time_percent, expires_at, enrollment_id,
+        candidate_id
     )
     SELECT one.id, :moment, :moment, :organisation_id, :livemode, :assessment_id, 'pending',
            one.token, one.email, one.email_key, one.name, one.role, one.external_id,
-           one.tags, one.extra_time_percent, one.expires_at, one.enrollment_id
+           one.tags, one.extra_time_percent, one.expires_at, one.enrollment_id, {candidate}
     FROM jsonb_to_recordset(CAST(:candidates AS jsonb)) AS one (
         id uuid, token text, email text, email_key text, name text, role text, external_id text,
-        tags text[], extra_time_percent int, expires_at timestamptz, enrollment_id uuid
+        tags text[], extra_time_percent int, expires_at timestamptz, enrollment_id uuid, candidate_id uuid
     )
 """
+_BY_ADDRESS = 'ORDER BY one.email_key COLLATE "C"'
+# Whose profile is known is not met again: locks that come after the profile's are held by then.
+_KNOWN = _INSERT.format(candidate="one.candidate_id")
+_NEW = _INSERT.format(candidate="met.id") + " JOIN met ON met.email_key = one.email_key"
 _COUNT = """
     UPDATE assessments
     SET invitation_count = invitation_count + (SELECT count(*) FROM made), updated_at = :moment
@@ -80,15 +89,32 @@ _MADE = f"""{", ".join(f"made.{name}" for name in COLUMNS)},
 """
 _CREATE = Prepared(
     text(f"""
-    WITH made AS ({_INSERT} ON CONFLICT DO NOTHING RETURNING *), counted AS ({_COUNT})
+    WITH met AS ({candidates.MEET} {candidates.MET}), followed AS ({candidates.FOLLOW}),
+         made AS ({_NEW} {_BY_ADDRESS} ON CONFLICT DO NOTHING RETURNING *), counted AS ({_COUNT})
     SELECT {_MADE} FROM made, counted
     """)  # noqa: S608 - parts of our own
+)
+_CREATE_KNOWN = Prepared(
+    text(f"""
+    WITH made AS ({_KNOWN} {_BY_ADDRESS} ON CONFLICT DO NOTHING RETURNING *), counted AS ({_COUNT})
+    SELECT {_MADE} FROM made, counted
+    """)  # noqa: S608
 )
 # The unit and the invitation in one step: from the first to the commit, all invites of an organisation queue.
 _TAKE_AND_CREATE = Prepared(
     text(f"""
     WITH taken AS ({organisations.TAKE}),
-         made AS ({_INSERT} CROSS JOIN taken ON CONFLICT DO NOTHING RETURNING *),
+         met AS ({candidates.MEET} CROSS JOIN taken {candidates.MET}), followed AS ({candidates.FOLLOW}),
+         made AS ({_NEW} ON CONFLICT DO NOTHING RETURNING *),
+         counted AS ({_COUNT})
+    SELECT EXISTS (SELECT FROM taken) AS granted, {_MADE}
+    FROM (SELECT) AS always LEFT JOIN made ON true LEFT JOIN counted ON true
+    """)  # noqa: S608
+)
+_TAKE_AND_CREATE_KNOWN = Prepared(
+    text(f"""
+    WITH taken AS ({organisations.TAKE}),
+         made AS ({_KNOWN} CROSS JOIN taken ON CONFLICT DO NOTHING RETURNING *),
          counted AS ({_COUNT})
     SELECT EXISTS (SELECT FROM taken) AS granted, {_MADE}
     FROM (SELECT) AS always LEFT JOIN made ON true LEFT JOIN counted ON true
@@ -186,28 +212,36 @@ def _create(
         return next(iter(create_all(session, caller, assessment, [candidate])), None), True
     limit = organisations.limit(caller)
     terms = {"month": month(), "count": 1, "limit": limit, "assessment_id": assessment.id, "moment": now()}
-    made = _TAKE_AND_CREATE.first(session, caller, candidates=_written([candidate]), **terms)
+    create = _TAKE_AND_CREATE_KNOWN if candidate.get("candidate_id") else _TAKE_AND_CREATE
+    made = create.first(session, caller, candidates=_written([candidate]), **terms)
     return (made if made.id else None), made.granted
 
 
 def create_all(
-    session: Change, caller: Caller, assessment: Any, candidates: Sequence[Mapping[str, Any]]
+    session: Change, caller: Caller, assessment: Any, people: Sequence[Mapping[str, Any]]
 ) -> list[Any]:
     """Make invitations in one statement and return them with their assessment; their units are taken already.
 
     Those whom somebody else invited meanwhile are left out. Rows go in by address, so that two of these never wait
-    for each other in a circle.
+    for each other in a circle. Either all of them have a `candidate_id`, or none has.
     """
-    if not candidates:
+    if not people:
         return []
-    written = _written(sorted(candidates, key=lambda one: str(one["email"]).casefold()))
-    return _CREATE.all(session, caller, assessment_id=assessment.id, moment=now(), candidates=written)
+    create = _CREATE_KNOWN if people[0].get("candidate_id") else _CREATE
+    return create.all(session, caller, assessment_id=assessment.id, moment=now(), candidates=_written(people))
 
 
-def _written(candidates: Sequence[Mapping[str, Any]]) -> str:
+def _written(people: Sequence[Mapping[str, Any]]) -> str:
     return rows(
         [
-            {"id": new_id(), "token": new_token(), "email_key": candidate["email"].casefold(), **candidate}
-            for candidate in candidates
+            {
+                "id": new_id(),
+                "profile": new_id(),
+                "token": new_token(),
+                "email_key": one["email"].casefold(),
+                "source": SOURCE,
+                **one,
+            }
+            for one in people
         ]
     )

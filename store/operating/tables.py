@@ -5,7 +5,7 @@ from sqlalchemy.orm import configure_mappers
 from store import events, outbox
 from store.accounts import idempotency, keys, members, organisations, squads
 from store.advancing import enrollments, pipelines
-from store.applying import applications, attachments, candidates, room, screening
+from store.applying import applications, attachments, room, screening
 from store.assessing import assessments, cases, invitations, sessions
 from store.auditing import rows
 from store.branding import settings
@@ -15,6 +15,7 @@ from store.delivering import webhooks
 from store.hiring import fields, jobs, knockouts, requirements
 from store.measuring import counts
 from store.offering import offers
+from store.people import candidates, notes, scorecards
 
 __all__ = [
     "applications",
@@ -35,6 +36,7 @@ __all__ = [
     "knockouts",
     "members",
     "metadata",
+    "notes",
     "offers",
     "organisations",
     "outbox",
@@ -42,6 +44,7 @@ __all__ = [
     "requirements",
     "room",
     "rows",
+    "scorecards",
     "screening",
     "sessions",
     "settings",

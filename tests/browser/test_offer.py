@@ -17,11 +17,12 @@ from schemas import html
 from schemas import offers as schemas
 from store import events
 from store.accounts import organisations
-from store.applying import applications, candidates
+from store.applying import applications
 from store.applying.applications import Application
 from store.hiring.jobs import Job
 from store.offering import moves, offers
 from store.offering.offers import Offer
+from store.people import candidates
 from tests.api import address
 from tests.browser.accessibility import contrast, serious
 

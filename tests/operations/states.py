@@ -257,6 +257,31 @@ def an_attachment(kind: str) -> Any:
     return lambda api: an_application(api, cv=files()[kind])
 
 
+# --- Candidates
+
+
+def a_candidate(api: Api) -> Ids:
+    """Somebody who applied."""
+    made = an_application(api)
+    shown = api.get(f"/applications/{made['application_id']}/").json()
+    return {**made, "candidate_id": shown["candidate_id"]}
+
+
+def a_candidate_with_notes(api: Api) -> Ids:
+    """Somebody with a note, tags and a scorecard."""
+    made = a_candidate(api)
+    place = f"/candidates/{made['candidate_id']}"
+    post(api, f"{place}/notes/", {"body": "Would like to start in May."})
+    post(api, f"{place}/scorecards/", {"total": 7})
+    assert api.put(f"{place}/tags/", {"tags": ["berlin"]}).status_code == 200
+    return made
+
+
+def two_candidates(api: Api) -> Ids:
+    """One person under two addresses."""
+    return {**a_candidate(api), "source_id": a_candidate_with_notes(api)["candidate_id"]}
+
+
 # --- Enrollments
 
 

@@ -23,8 +23,13 @@ LISTS = [
     for one in operations("openapi").values()
     if "updated_after" in {parameter["name"] for parameter in one.parameters}
 ]
-# The lists of what stands in another list's path, by its slug.
-PARENTS = {"assessments": "list_assessments", "jobs": "list_jobs", "pipelines": "list_pipelines"}
+# The lists of what stands in another list's path, by its slug, or by its id where it has none.
+PARENTS = {
+    "assessments": "list_assessments",
+    "jobs": "list_jobs",
+    "pipelines": "list_pipelines",
+    "candidates": "list_candidates",
+}
 Found = dict[tuple[str, str], dict[str, Any]]
 
 
@@ -35,7 +40,7 @@ def rows(api: Api, one: Documented, **query: str) -> Found:
         parent = PARENTS[paths[0].partition(f"/{{{name}}}")[0].rpartition("/")[2]]
         [above] = [other for other in LISTS if other.id == parent]
         paths = [
-            path.replace(f"{{{name}}}", found["slug"])
+            path.replace(f"{{{name}}}", found.get("slug") or found["id"])
             for path in paths
             for found in rows(api, above).values()
         ]

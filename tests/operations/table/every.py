@@ -9,6 +9,7 @@ from tests.operations.rows import Row
 from tests.operations.table import (
     assessments,
     candidate,
+    candidates,
     enrollments,
     invitations,
     jobs,
@@ -17,7 +18,7 @@ from tests.operations.table import (
     pipelines,
 )
 
-PARTS = (assessments, invitations, jobs, pipelines, enrollments, offers, organisation, candidate)
+PARTS = (assessments, invitations, jobs, pipelines, enrollments, offers, organisation, candidates, candidate)
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
 DOCUMENTED = {one.id: one for name in ("openapi", "candidate") for one in operations(name).values()}
 

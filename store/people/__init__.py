@@ -1,0 +1,1 @@
+"""The people whom an organisation knows, and what it wrote of them."""

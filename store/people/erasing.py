@@ -1,0 +1,189 @@
+"""What told of a person is taken out everywhere; what remains counts and names nobody.
+
+Rows in one transaction; files and mails that were written to the mail folder after it, as outbox work.
+"""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from rules.caller import Caller
+from rules.clock import now
+from rules.tokens import new_token
+from store import outbox
+from store.accounts import idempotency
+from store.database import secrets
+from store.database.ids import new_id
+from store.database.prepared import Prepared
+from store.people import candidates
+
+# A mail that somebody has in hand while the rows go is written after them: nobody has one for longer.
+AGAIN_AFTER = timedelta(minutes=5)
+
+# The person's rows, locked in the order of store.database.locks. An invitation may be made meanwhile by whoever holds
+# the application or enrollment that it comes of: so it is looked for after these.
+HELD = {
+    "applications": "SELECT id, email FROM applications WHERE candidate_id = ANY (:people) ORDER BY id FOR UPDATE",
+    "offers": "SELECT id, '' AS email FROM offers WHERE application_id = ANY (:applications) ORDER BY id FOR UPDATE",
+    "enrollments": "SELECT id, email FROM enrollments WHERE candidate_id = ANY (:people) ORDER BY id FOR UPDATE",
+    "invitations": "SELECT id, email FROM invitations WHERE candidate_id = ANY (:people) ORDER BY id FOR UPDATE",
+    "sessions": """
+        SELECT id, '' AS email FROM sessions WHERE invitation_id = ANY (:invitations) ORDER BY id FOR UPDATE
+    """,
+}
+_HELD = {name: Prepared(text(statement)) for name, statement in HELD.items()}
+
+# An address that nobody has, and that is nobody else's: where addresses are there once, each row needs its own.
+NOBODY = "'erased:' || id"
+ROWS = (
+    f"""
+    UPDATE applications SET email = '', email_key = {NOBODY}, full_name = '', phone = '', external_id = NULL,
+        reject_reason = '', rejection_mail_at = NULL, updated_at = :moment,
+        held_from = NULL,
+        withdrawn_at = CASE WHEN status IN ('rejected', 'hired') THEN withdrawn_at
+                            ELSE coalesce(withdrawn_at, :moment) END,
+        status = CASE WHEN status IN ('rejected', 'hired') THEN status ELSE 'withdrawn' END
+    WHERE id = ANY (:applications)
+    """,  # noqa: S608 - names of our own
+    """
+    UPDATE application_answers SET value_text = '', value_number = NULL, value_boolean = NULL, value_json = NULL
+    WHERE application_id = ANY (:applications)
+    """,
+    "UPDATE application_events SET details = '{}' WHERE application_id = ANY (:applications)",
+    """
+    UPDATE screenings SET profile = NULL, knockout = NULL, evidence = '[]', ai_brief = '', ai_red_flags = '{}',
+        ai_rationale = '', brief_error = '', parse_error = '',
+        status = CASE status WHEN 'pending' THEN 'failed' ELSE status END
+    WHERE application_id = ANY (:applications)
+    """,
+    """
+    UPDATE offers SET token = id || :token, title = '', body_html = '', compensation_text = '', decline_reason = '',
+        letter = NULL, send_error = NULL, mail_error = NULL, scheduled_send_at = NULL, updated_at = :moment,
+        status = CASE WHEN status IN ('draft', 'scheduled', 'sent') THEN 'withdrawn' ELSE status END
+    WHERE id = ANY (:offers)
+    """,
+    f"""
+    UPDATE enrollments SET email = '', email_key = {NOBODY}, candidate_name = '', reject_reason = '', missed = NULL,
+        waiting_reason = NULL, retry_at = NULL, updated_at = :moment, completed_at = coalesce(completed_at, :moment),
+        rejected_at_stage = CASE WHEN completed_at IS NULL THEN current_stage ELSE rejected_at_stage END,
+        status = CASE WHEN completed_at IS NULL THEN 'rejected' ELSE status END
+    WHERE id = ANY (:enrollments)
+    """,  # noqa: S608 - names of our own
+    "UPDATE enrollment_events SET reason = '' WHERE enrollment_id = ANY (:enrollments)",
+    "DELETE FROM enrollment_notes WHERE enrollment_id = ANY (:enrollments)",
+    f"""
+    UPDATE invitations SET token = id || :token, email = '', email_key = {NOBODY}, name = '', role = '',
+        external_id = NULL, tags = '{{}}', mail_error = NULL, updated_at = :moment,
+        status = CASE status WHEN 'pending' THEN 'expired' ELSE status END
+    WHERE id = ANY (:invitations)
+    """,  # noqa: S608 - names of our own
+    """
+    UPDATE session_cases SET answer = NULL, tests = NULL, comment = NULL, updated_at = :moment
+    WHERE session_id = ANY (:sessions)
+    """,
+    "UPDATE sessions SET updated_at = :moment WHERE id = ANY (:sessions)",
+    "UPDATE scorecards SET criteria = '[]', updated_at = :moment WHERE candidate_id = ANY (:people)",
+)
+_ROWS = [Prepared(text(statement)) for statement in ROWS]
+_NOTES = Prepared(text("DELETE FROM candidate_notes WHERE candidate_id = ANY (:people)"))
+_FILES = Prepared(
+    text("DELETE FROM attachments WHERE application_id = ANY (:applications) RETURNING key, size_bytes")
+)
+_ROOM = Prepared(
+    text("UPDATE files_kept SET bytes = greatest(0, bytes - :size) WHERE organisation_id = :organisation_id")
+)
+
+# What a payload tells of its person, and by which of its fields it is found.
+PERSONAL = (
+    "email",
+    "candidate_email",
+    "full_name",
+    "candidate_name",
+    "phone",
+    "source_summary",
+    "external_id",
+    "reject_reason",
+    "decline_reason",
+    "title",
+)
+_BLANK = """
+    {data} || coalesce((
+        SELECT jsonb_object_agg(key, CAST('""' AS jsonb)) FROM jsonb_each({data})
+        WHERE key = ANY (:personal) AND jsonb_typeof(value) = 'string'
+    ), '{{}}')
+"""
+_TELLS = "lower(coalesce({data} ->> 'email', {data} ->> 'candidate_email')) = ANY (:emails)"
+_EVENTS = Prepared(
+    text(f"""
+    UPDATE events SET data = {_BLANK.format(data="data")}
+    WHERE organisation_id = :organisation_id AND livemode = :livemode AND {_TELLS.format(data="data")}
+    """)  # noqa: S608 - parts of our own
+)
+_DELIVERIES = Prepared(
+    text(f"""
+    UPDATE deliveries SET response_body = NULL,
+        payload = jsonb_set(payload, '{{data}}', {_BLANK.format(data="(payload -> 'data')")})
+    WHERE endpoint_id IN (
+              SELECT id FROM webhook_endpoints WHERE organisation_id = :organisation_id AND livemode = :livemode
+          )
+      AND {_TELLS.format(data="(payload -> 'data')")}
+    """)  # noqa: S608
+)
+_MAILS = Prepared(
+    text("""
+    UPDATE outbox SET arguments = '{}', last_error = NULL, finished_at = coalesce(finished_at, :moment)
+    WHERE organisation_id = :organisation_id AND livemode = :livemode AND job = 'mail'
+      AND (lower(arguments ->> 'to') = ANY (:emails) OR lower(arguments ->> 'candidate_email') = ANY (:emails))
+    RETURNING id
+    """)
+)
+_SET_ASIDE = Prepared(text("DELETE FROM set_aside WHERE row_id = ANY (:ids)"))
+_PROFILES = Prepared(
+    text(f"""
+    UPDATE candidates SET email = '', email_key = {NOBODY}, full_name = '', phone = '', source_summary = '',
+        tags = '{{}}', gone_at = coalesce(gone_at, :moment), updated_at = :moment
+    WHERE id = ANY (:people)
+    """)  # noqa: S608
+)
+
+
+def erase(session: Session, caller: Caller, id: UUID) -> dict[str, Any]:
+    """Erase a person for ever, or raise NotFound; return how many rows of each kind lost what told of them."""
+    [person] = candidates.hold(session, caller, [id])
+    profiles = candidates.with_merged(session, person)
+    emails = {one.email.lower() for one in profiles}
+    named: dict[str, Any] = {"people": [one.id for one in profiles]}
+    for name, statement in _HELD.items():
+        rows = statement.all(session, **named)
+        named[name] = [row.id for row in rows]
+        emails |= {row.email.lower() for row in rows if row.email}
+    moment, found = now(), sorted(emails)
+    given = {**named, "moment": moment, "token": new_token()}
+    counts = {name: len(ids) for name, ids in named.items() if name not in ("people", "sessions")}
+    for statement in _ROWS:
+        statement.run(session, **given)
+    counts["notes"] = _NOTES.run(session, **named)
+    files = _FILES.all(session, **named)
+    counts["files"] = len(files)
+    if files:
+        _ROOM.run(session, caller, size=sum(one.size_bytes for one in files))
+    told = {"emails": found, "personal": list(PERSONAL)}
+    counts["events"] = _EVENTS.run(session, caller, **told)
+    counts["deliveries"] = _DELIVERIES.run(session, caller, **told)
+    mails = [row.id for row in _MAILS.all(session, caller, emails=found, moment=moment)]
+    counts["mails"] = len(mails)
+    _SET_ASIDE.run(session, ids=mails)
+    idempotency.forget(session, caller, found)
+    _PROFILES.run(session, **given)  # last: whoever links a row to them has ended by now
+    work = {
+        "files": [one.key for one in files],
+        "mails": [str(one) for one in mails],
+        "addresses": secrets.encrypt(orjson.dumps(found).decode()),  # no row tells them
+    }
+    for delay in (timedelta(0), AGAIN_AFTER):
+        outbox.add(session, caller, "erase", delay=delay, **work)
+    return {"erased_at": moment, "receipt_id": new_id(), "counts": counts}
