@@ -71,7 +71,7 @@ def mails(template: str, to: str) -> list[dict[str, Any]]:
         return [
             one.arguments
             for one in found
-            if one.arguments["template"] == template and one.arguments["to"] == to
+            if one.arguments.get("template") == template and one.arguments.get("to") == to
         ]
 
 

@@ -44,7 +44,7 @@ def names(api: Api) -> list[str]:
 def mails(to: str) -> list[dict[str, Any]]:
     with store.transaction() as session:
         found = session.scalars(select(OutboxItem.arguments).where(OutboxItem.job == "mail"))
-        return [one for one in found if one["to"] == to]
+        return [one for one in found if one.get("to") == to]
 
 
 def parked(id: str) -> Any:

@@ -482,7 +482,9 @@ def test_members_are_mailed_once_where_somebody_asked(
         mails = session.scalars(
             select(OutboxItem.arguments).where(OutboxItem.job == "mail").order_by(OutboxItem.id)
         )
-        to = [one["to"] for one in mails if one["to"] in people.values() and one["template"] == "completion"]
+        to = [
+            one["to"] for one in mails if one.get("to") in people.values() and one["template"] == "completion"
+        ]
     assert to == (
         [people[role] for role in member_rules.ROLES if role in member_rules.NOTIFIED] if told else []
     )

@@ -398,7 +398,11 @@ def mails(to: str) -> int:
     with store.transaction() as session:
         found = session.scalars(select(OutboxItem).where(OutboxItem.job == "mail")).all()
         return len(
-            [one for one in found if (one.arguments["template"], one.arguments["to"]) == ("rejection", to)]
+            [
+                one
+                for one in found
+                if (one.arguments.get("template"), one.arguments.get("to")) == ("rejection", to)
+            ]
         )
 
 
