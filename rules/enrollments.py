@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rules.errors import Invalid
-from rules.invitations import LONGEST_SHOWN
+from rules.invitations import shown
 from rules.moves import Move
 
 STAGE_TYPES = ("assessment", "interview", "manual_review")
@@ -96,8 +96,7 @@ _MESSAGES = {
 
 def error(email: Any, code: str) -> dict[str, Any]:
     """Say why a row of many could not be enrolled."""
-    shown = email if email is None else str(email)[:LONGEST_SHOWN]
-    return {"email": shown, "code": code, "message": _MESSAGES[code]}
+    return {"email": shown(email), "code": code, "message": _MESSAGES[code]}
 
 
 def skip(email: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Who may be invited, cancelled and reminded, and when."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any
@@ -57,6 +58,12 @@ def check_remind(status: str, *, expires_at: datetime, reminded_at: datetime | N
         raise ReminderCooldown(reminded_at=iso(reminded_at))
 
 
+def shown(given: Any) -> str | None:
+    """Show what stood where an address should as it was sent, as JSON where it is no text; cut where it is long."""
+    text = given if given is None or isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return text and text[:LONGEST_SHOWN]
+
+
 def sift(
     rows: Sequence[Mapping[str, Any]],
     known: tuple[Set[str], Set[str]],
@@ -87,6 +94,5 @@ def sift(
                 {"email": email, "name": row["name"], "role": row["role"], "external_id": reference}
             )
             continue
-        shown = given if given is None else str(given)[:LONGEST_SHOWN]
-        skipped.append({"email": shown, "reason": reason})
+        skipped.append({"email": shown(given), "reason": reason})
     return wanted, skipped

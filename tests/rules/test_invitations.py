@@ -111,5 +111,16 @@ def test_everybody_is_invited_once_or_skipped_with_the_reason(
         assert row["email"].casefold() in first
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (None, None), ("", ""), ("nobody", "nobody"), ("x" * 300, "x" * 254),
+        (7, "7"), (True, "true"), (["ä"], '["ä"]'), ({"a": None}, '{"a": null}'),
+    ],
+)  # fmt: skip
+def test_what_stood_where_an_address_should_is_shown_as_it_was_sent(given: Any, shown: str | None) -> None:
+    assert invitations.shown(given) == shown
+
+
 def test_the_events_of_the_moves_are_in_the_catalogue() -> None:
     assert {move.event for move in invitations.MOVES.values() if move.event} <= set(EVENTS)
