@@ -1,5 +1,6 @@
 """How offers move, and when one may go out."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -65,13 +66,18 @@ def send(
         raise Invalid("Another offer for this application is out; withdraw it first.", status="sent")
     found = [dict(fault) for fault in unprintable]
     for name, message in NEEDED.items():
-        if not (texts[name] or "").strip():
+        if is_blank(texts[name] or ""):
             found.append({"pointer": f"/{name}", "message": message})
     if expires_at is not None and expires_at <= now:
         found.append({"pointer": "/expires_at", "message": "This moment has passed."})
     if found:
         raise Invalid("The offer cannot be sent yet.", fields=found)
     return move
+
+
+def is_blank(text: str) -> bool:
+    """Say whether nothing of a text shows: spaces alone, and what has no shape, such as joiners of zero width."""
+    return all(unicodedata.category(character)[0] in "ZC" for character in text)
 
 
 def reason(refusal: Exception) -> str:

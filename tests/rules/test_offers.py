@@ -58,6 +58,7 @@ def test_what_is_complete_is_sent() -> None:
     [
         ({"texts": TEXTS | {"title": " "}}, ["/title"]),
         ({"texts": TEXTS | {"body_html": "\n"}}, ["/body_html"]),
+        ({"texts": TEXTS | {"title": "\u200b", "body_html": "\xa0\u200d\n"}}, ["/title", "/body_html"]),
         ({"expires_at": NOW}, ["/expires_at"]),
         ({"unprintable": [{"pointer": "/title", "message": "Cannot be printed 🦄."}]}, ["/title"]),
         ({"texts": {"title": "", "body_html": ""}, "expires_at": NOW}, ["/title", "/body_html", "/expires_at"]),
