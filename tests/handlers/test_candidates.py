@@ -114,6 +114,7 @@ def test_notes_and_scorecards_are_kept_and_the_newest_shown(tenant: Tenant) -> N
     id = applied(api)["candidate_id"]
     for number in range(21):
         assert api.post(f"/candidates/{id}/notes/", {"body": f"Note {number}"}).status_code == 201
+    assert api.post(f"/candidates/{id}/notes/", {"body": " \n"}).status_code == 400
     card = {"total": "-007.5", "criteria": [{"name": "SQL", "score": 4.25}]}
     made = api.post(f"/candidates/{id}/scorecards/", card).json()
     assert (made["total"], made["criteria"], made["author_id"]) == ("-7.50", card["criteria"], None)

@@ -651,6 +651,7 @@ def test_notes_are_kept_newest_first(tenant: Tenant) -> None:
         assert answer.status_code == 201
         assert (answer.json()["body"], answer.json()["author"]) == (body, "public_api")
     assert [one["body"] for one in tenant.live.get(path).json()["results"]] == ["Second.", "First."]
+    refusal(tenant.live.post(path, {"body": " \n"}), 400, "VALIDATION_ERROR")
     refusal(tenant.live.get(f"/pipelines/enrollments/{uuid4()}/notes/"), 404, "NOT_FOUND")
 
 
