@@ -1,13 +1,17 @@
 """Everything that is held on a person, as it stands in the database; of links and keys of ours only their names."""
 
+import re
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from rules.clock import iso
 from store.database.prepared import Prepared
 from store.people.candidates import Candidate
 
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d")
 OURS = "'organisation_id', 'email_key', 'token', 'key', 'content'"
 HELD = {
     "applications": f"""
@@ -61,6 +65,19 @@ _HELD = {name: Prepared(text(statement)) for name, statement in HELD.items()}
 def everything(session: Session, candidate: Candidate) -> dict[str, list[dict[str, Any]]]:
     """Read every row that is of a person, by its kind; files with the key of their content."""
     return {
-        name: [row.held for row in statement.all(session, id=candidate.id)]
+        name: [_written(row.held) for row in statement.all(session, id=candidate.id)]
         for name, statement in _HELD.items()
     }
+
+
+def _written(held: Any, name: str = "") -> Any:
+    """Write moments as all answers have them."""
+    if isinstance(held, dict):
+        return {key: _written(value, key) for key, value in held.items()}
+    if isinstance(held, list):
+        return [_written(value) for value in held]
+    return (
+        iso(datetime.fromisoformat(held))
+        if isinstance(held, str) and name.endswith("_at") and MOMENT.fullmatch(held)
+        else held
+    )

@@ -297,7 +297,7 @@ def test_an_erased_person_is_found_nowhere(tenant: Tenant, mode: str, mail_folde
     assert any(email in path.read_text() for path in mail_folder.rglob("*.eml"))
     keys = kept_files(person["application"])
     counts = api.get("/assessments/").json()["results"][0]["invitation_count"]
-    done = states.post(api, f"{person['at']}/erase/", {})
+    done = states.post(api, f"{person['at']}/erase/")
     assert done["counts"]["applications"] == 1
     assert done["counts"]["files"] == 1
     erased()

@@ -28,6 +28,6 @@ ROWS = {
     "list_scorecards": Row(states.a_candidate_with_notes, query={"updated_after": LONG_AGO}),
     "create_scorecard": Row(states.a_candidate, SCORECARD, status=201),
     "export_candidate": Row(states.a_candidate_with_notes),
-    "erase_candidate": Row(states.a_candidate_with_notes, {}),
+    "erase_candidate": Row(states.a_candidate_with_notes),
     "merge_candidates": Row(states.two_candidates, {"source_id": "{source_id}"}),
 }
