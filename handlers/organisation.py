@@ -73,7 +73,7 @@ def get_usage(reading: Reading, caller: Caller, start: date | None, end: date | 
 
 def list_audit_log(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List what was done, the newest first."""
-    return audit_lists.page(reading, caller, **query).map(audit.row)
+    return audit_lists.LISTS[caller.livemode].page(reading, caller, **query).map(audit.row)
 
 
 def export_audit_log(reading: Reading, caller: Caller, export_format: str, **query: Any) -> File:

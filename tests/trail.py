@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from sqlalchemy import text
+
+import store
 from app.http.records.notes import NOTES
 from store.auditing import sealing
 from tests.api import Api
@@ -15,6 +18,13 @@ def seal() -> None:
     NOTES.flush()
     while SEALING.batch()[1]:
         pass
+
+
+def clear() -> None:
+    """Take away every chain, and what waits for one in memory too."""
+    NOTES.flush()
+    with store.transaction() as session:
+        session.execute(text("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors"))
 
 
 def log(api: Api, **query: Any) -> list[dict[str, Any]]:

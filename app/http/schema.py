@@ -110,7 +110,9 @@ class Schema:
 
     def _misplaced(self, value: Any) -> list[Fault]:
         properties = self.schema.get("properties", {})
-        texts = [name for name in _files(value) if name in properties and name not in self.file_names]
+        texts = [
+            name for name in _files(value, lists=True) if name in properties and name not in self.file_names
+        ]
         return [fault(step(name), "Must not be a file.") for name in texts]
 
     def _texts_for_files(self, value: Any) -> list[str]:
@@ -152,11 +154,16 @@ class Schema:
         return _finish(value, self.schema)
 
 
-def _files(value: Any) -> list[str]:
-    """List the fields that hold a file, which the validator does not know."""
+def _files(value: Any, *, lists: bool = False) -> list[str]:
+    """List the fields that hold a file, which the validator does not know, or a list with one too."""
     if not isinstance(value, dict):
         return []
-    return [name for name, one in value.items() if isinstance(one, bodies.Upload)]
+    return [
+        name
+        for name, one in value.items()
+        if isinstance(one, bodies.Upload)
+        or (lists and isinstance(one, list) and any(isinstance(item, bodies.Upload) for item in one))
+    ]
 
 
 def _say(kind: Any) -> str:

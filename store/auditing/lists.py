@@ -8,7 +8,6 @@ from sqlalchemy import DateTime, Text, bindparam, func, select, text
 from sqlalchemy.orm import aliased
 
 from rules.caller import Caller
-from rules.pages import Page
 from store.accounts.keys import ApiKey
 from store.auditing.rows import MODES, AuditChain, AuditRow
 from store.database import listing
@@ -58,7 +57,7 @@ _FILTERS = {
     ),
 }
 _SHOWN = [column for column in AuditRow.__table__.columns if column.name not in ("hash", "duration_ms")]
-# A list for each mode, since each has indexes of its own.
+# Sealed rows, the newest first: a list for each mode, since each has indexes of its own.
 LISTS = {
     mode: listing.Listing(
         select(*_SHOWN).where(AuditRow.organisation_id == ANYONE.organisation_id, text(where)),
@@ -70,16 +69,11 @@ LISTS = {
 }
 
 
-def page(reading: Reading, caller: Caller, **query: Any) -> Page:
-    """Load one page of sealed rows, the newest first."""
-    return LISTS[caller.livemode].page(reading, caller, **query)
-
-
 def everything(reading: Reading, caller: Caller, **query: Any) -> Iterator[Any]:
     """Give the newest rows that meet the filters, up to the length of an export."""
     cursor: str | None = None
     for _ in range(EXPORTED // AT_ONCE):
-        found = page(reading, caller, cursor=cursor, page_size=AT_ONCE, **query)
+        found = LISTS[caller.livemode].page(reading, caller, cursor=cursor, page_size=AT_ONCE, **query)
         yield from found.results
         if (cursor := found.next) is None:
             return

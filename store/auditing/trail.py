@@ -132,6 +132,9 @@ def keep(change: Change, entries: Sequence[Entry]) -> None:
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
+    if entry.is_written and entry.resource_id is None and entry.organisation_id is not None:
+        # What a request changes that names no row is the organisation's own: its settings, its logo.
+        entry.resource_type, entry.resource_id = "organisation", str(entry.organisation_id)
     id = entry.id or new_id()
     ended = time.perf_counter() if entry.ended is None else entry.ended
     # The id's own moment, so that a list by ids is one by moments.

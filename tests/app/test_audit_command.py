@@ -17,7 +17,7 @@ from tests import api
 from tests.api import Tenant
 from tests.app.instances import eventually
 from tests.shared import HIRING, environ, process
-from tests.trail import log, seal
+from tests.trail import clear, log, seal
 
 
 def hiring(settings: Settings, *words: str, **given: str) -> subprocess.CompletedProcess[str]:
@@ -68,8 +68,7 @@ def test_each_command_that_changes_something_leaves_a_row(tenant: Tenant, settin
 
 
 def test_verifying_says_what_it_looked_at_and_names_what_is_wrong(tenant: Tenant, settings: Settings) -> None:
-    with store.transaction() as session:
-        session.execute(text("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors"))
+    clear()
     for _ in range(3):
         tenant.live.job()
     seal()
@@ -83,15 +82,13 @@ def test_verifying_says_what_it_looked_at_and_names_what_is_wrong(tenant: Tenant
     words = hiring(settings, "audit", "verify")
     assert words.returncode == 1
     assert str(tenant.organisation.id) in words.stdout
-    with store.transaction() as session:
-        session.execute(text("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors"))
+    clear()
 
 
 def test_a_new_key_of_the_instance_verifies_what_an_older_one_sealed(
     tenant: Tenant, settings: Settings
 ) -> None:
-    with store.transaction() as session:
-        session.execute(text("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors"))
+    clear()
     tenant.live.job()
     seal()
     both = {"SECRET_KEY": f"another-key,{settings.secret_key}"}

@@ -273,7 +273,7 @@ def multipart(fields: list[tuple[str, str]]) -> tuple[bytes, str]:
 
 @with_body
 def test_every_encoding_of_the_documents_examples_says_the_same(client: Api, operation: Documented) -> None:
-    for value in examples(operation):
+    for value in filter(None, examples(operation)):  # what is a file alone has one encoding
         answers = [
             send(client, operation, orjson.dumps(value)),
             send(client, operation, urlencode(pairs(value)).encode(), FORM),
@@ -283,8 +283,8 @@ def test_every_encoding_of_the_documents_examples_says_the_same(client: Api, ope
         # The first makes what the others find.
         statuses = {201 if one.status_code in (200, 409) else one.status_code for one in answers}
         assert len(statuses) == 1, [one.text for one in answers]
-        # The example's job is a draft here, and drafts take no applications.
-        refused = {400} if operation.id == "create_application" else set()
+        # The example's job is a draft here, and drafts take no applications; its stages are another pipeline's.
+        refused = {400} if operation.id in ("create_application", "update_pipeline") else set()
         assert statuses <= {201, 404} | refused, answers[0].text
 
 
@@ -347,10 +347,12 @@ def test_a_form_that_cannot_be_read_is_refused(client: Api, operation: Documente
 
 @with_body
 def test_a_file_where_none_belongs_is_refused(client: Api, operation: Documented) -> None:
-    name = next(iter(body_schema(operation)["properties"]))
-    files = {name: ("cv.pdf", b"%PDF\xff", "application/pdf"), "other": ("", b"", "text/plain")}
-    response = client.request(operation.method, path(operation), files=files)
-    assert faults(response) == {f"/{name}": "Must not be a file."}
+    for name, one in body_schema(operation)["properties"].items():
+        if one.get("format") == "binary":
+            continue
+        files = {name: ("cv.pdf", b"%PDF\xff", "application/pdf"), "other": ("", b"", "text/plain")}
+        response = client.request(operation.method, path(operation), files=files)
+        assert faults(response) == {f"/{name}": "Must not be a file."}
     response = client.request(
         operation.method, path(operation), files={"other": ("a.txt", b"a", "text/plain")}
     )

@@ -23,7 +23,8 @@ from tests.shared import HIRING, environ, free_port
 __all__ = ["caller", "wired"]
 
 MAKERS = {"up", "demo", "test", "bench"}
-VALUES = {"id": "01890000-0000-7000-8000-000000000000", "mode": "live", "email": "a@example.org"}
+ID = "01890000-0000-7000-8000-000000000000"
+VALUES = {"id": ID, "squad": ID, "user": ID, "mode": "live", "email": "a@example.org"}
 
 
 def commands() -> Iterator[list[str]]:

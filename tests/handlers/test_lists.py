@@ -29,10 +29,11 @@ def listing(operation: Documented) -> Listing:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             try:
-                named.append(eval(ast.unparse(node), vars(module)))
+                one = eval(ast.unparse(node), vars(module))
+                named += one.values() if isinstance(one, dict) else [one]  # a list for each mode
             except (NameError, AttributeError):  # of something that is not there before the function runs
                 continue
-    [found] = {id(one): one for one in named if isinstance(one, Listing)}.values()
+    [found] = {id(one.filters): one for one in named if isinstance(one, Listing)}.values()
     return found
 
 
@@ -56,7 +57,8 @@ def test_each_filter_compares_the_parameter_of_its_name(operation: Documented) -
     order = next(iter(found.orders))
     for name, one in found.filters.items():
         if one.condition is None:  # every value has a condition of its own
-            assert set(schemas[name]["enum"]) == set(one.instead)
+            values = (True, False) if schemas[name]["type"] == "boolean" else schemas[name]["enum"]
+            assert set(values) == set(one.instead)
         elif not isinstance(one.condition, False_):
             assert f"%({name})s" in found.prepare(Form(order, ((name, None),))).text
             assert set(one.instead) <= {*schemas[name].get("enum", one.instead)}

@@ -19,7 +19,6 @@ SECURITY, VALIDATION = "app/http/security.py", "app/http/validation.py"
 
 _SCOPES = "if missing := scopes.missing(granted, required):"
 _ONCE = "if request.caller and once.names_itself(request.arguments):"
-_SUCCESS = 'min(status for status in operation.responses if status.startswith("2"))'
 _MEDIA = 'headers.append((b"content-type", answer.media_type.encode()))'
 _VIEW = "view.headers | VARY | GZIP"
 _SLASH = "if request.path != (proper := place.proper(request.path)):"
@@ -67,7 +66,9 @@ MUTANTS = {
     "an answer in parts is not kept": Mutant(
         ONCE, "            idempotency.keep(session, asked, held, answer)\n", "", "idempotency"
     ),
-    "every success is 200": Mutant(PIPELINE, f"self.success = int({_SUCCESS})", "self.success = 200", "answers"),
+    "every success is 200": Mutant(
+        PIPELINE, "self.success, self.changed = min(successes)", "self.success, self.changed = 200", "answers"
+    ),
     "arguments are used up": Mutant(
         PIPELINE, "given, caller = request.arguments, request.caller",
         "given, caller = dict(request.arguments), request.arguments.clear() or request.caller", "arguments",

@@ -74,6 +74,9 @@ EXTRA = {
     ),
     "pipeline": st.none() | st.builds(lambda slug: SimpleNamespace(slug=slug), st.text()),
     "archived_at": st.none() | st.datetimes(timezones=st.just(UTC)),
+    "actor_type": st.text(),
+    "actor_id": st.none() | st.uuids(),
+    "key": st.builds(lambda name: SimpleNamespace(name=name), st.none() | st.text()),
     "invitation": st.builds(lambda role: SimpleNamespace(role=role), st.text()),
 }
 

@@ -17,7 +17,7 @@ from store.auditing.trail import Entry
 from store.database.ids import new_id
 from tests.hooks import new_caller
 from tests.servers import Settings
-from tests.trail import SEALING, seal
+from tests.trail import SEALING, clear, seal
 
 COUNT = 12
 
@@ -25,9 +25,9 @@ COUNT = 12
 @pytest.fixture(autouse=True)
 def alone(http: Any, settings: Settings) -> Iterator[None]:
     """No chains but one's own: what another test left is taken away."""
-    execute("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors")
+    clear()
     yield
-    execute("TRUNCATE audit_waiting, audit_rows, audit_chains, audit_anchors")
+    clear()
 
 
 def execute(statement: str, **values: Any) -> list[Any]:

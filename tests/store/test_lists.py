@@ -88,7 +88,7 @@ def test_deliveries_of_a_span_of_time_are_all_of_those_and_no_others(caller: Cal
     endpoint_id, _ = new_endpoint(caller)
     happen(caller, *["job.created"] * len(MOMENTS))
     with store.transaction() as session:
-        fanout.fan_out(session, limit=1000)
+        fanout.fan_out(session, limit=100_000)
     with store.transaction() as session:
         # An id is made a moment before or after the row's own.
         for number, (one, moment) in enumerate(zip(deliveries_of(endpoint_id), MOMENTS, strict=True)):

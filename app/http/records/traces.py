@@ -45,8 +45,6 @@ def succeeded(made: Entry, operation: Operation, request: Request, body: Any, st
         made.resource_type, made.resource_id = kind(operation), str(answered)
     elif made.resource_id is None and inner:
         made.resource_type, made.resource_id = kind(operation), inner
-    elif made.resource_id is None and made.organisation_id is not None:  # its settings, its logo
-        made.resource_type, made.resource_id = "organisation", str(made.organisation_id)
 
 
 def refused(operation: Operation, request: Request, status: int) -> Entry:
