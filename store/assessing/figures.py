@@ -5,10 +5,8 @@ from typing import Any
 from sqlalchemy import text
 
 from rules.caller import Caller
-from rules.errors import NotFound
 from store.accounts import squads
 from store.database.engine import Means
-from store.database.named import NIL
 from store.database.prepared import Prepared
 
 # A verdict stands once nothing waits for review.
@@ -41,10 +39,8 @@ _OF_A_SQUAD = Prepared(
 
 
 def read(means: Means, caller: Caller, team_slug: str | None) -> Any:
-    """Read the figures of all assessments, of one squad's, or of those of none (the word null); raise NotFound."""
+    """Read the figures of all assessments, of one squad's, or of those of none (the word null)."""
     if team_slug is None:
         return _EVERYTHING.first(means, caller)
     team_id = None if team_slug == "null" else squads.find_slug(means, caller, team_slug)
-    if team_id == NIL:
-        raise NotFound("There is no such squad.")
     return _OF_A_SQUAD.first(means, caller, team_id=team_id)

@@ -10,8 +10,10 @@ from typing import Any
 
 from tests.contract.makers import (
     Ids,
+    a_candidate,
     a_case,
     a_case_of_the_catalogue,
+    a_member,
     a_number_question,
     a_pipeline,
     a_squad,
@@ -254,6 +256,25 @@ def a_look(body: Body, request: Request) -> None:
         body["colour"] = "#1f5eff"
 
 
+def a_duplicate(body: Body, request: Request) -> None:
+    """The other profile exists."""
+    if "source_id" in body and not request.real(body["source_id"]):
+        body["source_id"] = a_candidate()["candidate_id"]
+
+
+def a_judgement(body: Body, request: Request) -> None:
+    """What it is about exists."""
+    for name, make in {"application_id": an_application, "assessment_id": an_assessment}.items():
+        if body.get(name) is not None and not request.real(body[name]):
+            body[name] = shared(make)[name]
+
+
+def a_colleague(body: Body, request: Request) -> None:
+    """Whoever joins a squad is a member of the organisation."""
+    if "user_id" in body and not request.real(body["user_id"]):
+        body["user_id"] = a_member()["user_id"]
+
+
 FITS: dict[str, Callable[[Body, Request], None]] = {
     "review_result": a_review,
     "save_answer": an_answer,
@@ -275,6 +296,9 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "update_assessment": a_pool,
     "create_pipeline": a_process,
     "update_settings": a_look,
+    "merge_candidates": a_duplicate,
+    "create_scorecard": a_judgement,
+    "add_squad_member": a_colleague,
     "update_pipeline": a_process,
     "create_offer": a_letter,
     "update_offer": a_letter,

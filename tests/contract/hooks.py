@@ -78,6 +78,8 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         if operation == "save_answer" and body:
             real["assessment_case_id"] = real[kind_of_case(body["answer"])]
         case.path_parameters = {name: real.get(name, value) for name, value in case.path_parameters.items()}
+        if case.query and "user_id" in case.query:
+            case.query = {**case.query, "user_id": real.get("user_id", case.query["user_id"])}
     if operation in FITS and body is not None:
         path = {name: str(value) for name, value in case.path_parameters.items()}
         FITS[operation](body, Request(path, case.media_type, lambda text: chained and is_answered(text)))

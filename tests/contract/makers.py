@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 import store
 from app.instance import settings, wiring
+from store.accounts import members, organisations
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.delivering.fanout import fan_out
@@ -249,6 +250,42 @@ def a_sent_offer() -> Ids:
     return {**made, "token": sent["respond_url"].rpartition("/")[2]}
 
 
+# ------------------------------------------------------------------------------------------------ people, squads
+def a_candidate() -> Ids:
+    found = call("GET", f"/applications/{an_application()['application_id']}/")
+    return {"candidate_id": found["candidate_id"]}
+
+
+def a_member() -> Ids:
+    """A member of the organisation, whom a command makes."""
+    with store.transaction() as session:
+        organisation = organisations.by_slug(session, call("GET", "/org/")["slug"])
+        assert organisation
+        made = members.add(
+            session,
+            organisation=organisation,
+            email=f"{uuid.uuid4().hex}@example.com",
+            name="Ada",
+            role="member",
+        )
+        return {"user_id": str(made.user_id)}
+
+
+def a_squad_with_a_member() -> Ids:
+    made = {**a_squad(), **a_member()}
+    call("POST", f"/org/squads/{made['team_id']}/members/", {"user_id": made["user_id"]})
+    return made
+
+
+LOGO = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(64)
+
+
+def a_brand() -> Ids:
+    """An organisation that looks like itself."""
+    http.post(f"{PUBLIC}/org/settings/logo/", files={"logo": ("logo", LOGO)}).raise_for_status()
+    return {"org_slug": call("GET", "/org/")["slug"]}
+
+
 # -------------------------------------------------------------------------------- which operation is given which
 # What stands in the path of an operation; by default what its parameters are named for, shared.
 FRESH: dict[str, Make] = {
@@ -286,6 +323,11 @@ FRESH: dict[str, Make] = {
     "update_squad": a_squad,
     "delete_squad": a_squad,
     "add_squad_member": a_squad,
+    "remove_squad_member": a_squad_with_a_member,
+    "merge_candidates": a_candidate,
+    "erase_candidate": a_candidate,
+    "get_logo": a_brand,
+    "get_brand_style": a_brand,
     "get_mail_template": a_mail_template,
     "update_mail_template": a_mail_template,
     "advance_enrollment": an_enrollment,
@@ -314,6 +356,7 @@ SHARED: dict[tuple[str, str], Make] = {
     ("api", "org_slug"): a_career,
     ("careers", "org_slug"): a_career,
     ("applications", "application_id"): an_application,
+    ("candidates", "candidate_id"): a_candidate,
     ("offers", "offer_id"): an_offer,
     ("offers", "token"): a_sent_offer,
     ("offer", "token"): a_sent_offer,
