@@ -43,7 +43,8 @@ def offer(**changes: Any) -> Offer:
         session.flush()
         email = address()
         person = {"email": email, "full_name": changes.pop("name", "Ada Lovelace"), "phone": ""}
-        candidate_id = candidates.meet(session, caller, **person)
+        met = {"email": email, "name": person["full_name"], "source": "public_api"}
+        [candidate_id] = candidates.meet_all(session, caller, [met]).values()
         more = {"candidate_id": candidate_id, "source": "public_api", "external_id": None}
         application = applications.create(session, caller, job, person | more, [])
         assert application is not None
