@@ -256,6 +256,12 @@ def a_look(body: Body, request: Request) -> None:
         body["colour"] = "#1f5eff"
 
 
+def some_tags(body: Body, request: Request) -> None:
+    """No form can say that there are none."""
+    if request.media_type != "application/json" and not body.get("tags"):
+        body["tags"] = ["python"]
+
+
 def a_duplicate(body: Body, request: Request) -> None:
     """The other profile exists."""
     if "source_id" in body and not request.real(body["source_id"]):
@@ -263,8 +269,8 @@ def a_duplicate(body: Body, request: Request) -> None:
 
 
 def a_judgement(body: Body, request: Request) -> None:
-    """What it is about exists."""
-    for name, make in {"application_id": an_application, "assessment_id": an_assessment}.items():
+    """What it is about exists, and is the candidate's."""
+    for name, make in {"application_id": a_candidate, "assessment_id": an_assessment}.items():
         if body.get(name) is not None and not request.real(body[name]):
             body[name] = shared(make)[name]
 
@@ -297,6 +303,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "create_pipeline": a_process,
     "update_settings": a_look,
     "merge_candidates": a_duplicate,
+    "replace_candidate_tags": some_tags,
     "create_scorecard": a_judgement,
     "add_squad_member": a_colleague,
     "update_pipeline": a_process,

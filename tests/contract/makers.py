@@ -252,8 +252,9 @@ def a_sent_offer() -> Ids:
 
 # ------------------------------------------------------------------------------------------------ people, squads
 def a_candidate() -> Ids:
-    found = call("GET", f"/applications/{an_application()['application_id']}/")
-    return {"candidate_id": found["candidate_id"]}
+    made = an_application()
+    found = call("GET", f"/applications/{made['application_id']}/")
+    return {**made, "candidate_id": found["candidate_id"]}
 
 
 def a_member() -> Ids:
