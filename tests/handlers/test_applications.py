@@ -11,6 +11,7 @@ from sqlalchemy import update
 import store
 from rules.clock import now
 from store.hiring.jobs import Job
+from tests import api as tenants
 from tests.api import Api, Tenant, address
 from tests.probes import faults, refusal
 
@@ -386,3 +387,9 @@ def test_lists_are_filtered_by_the_squad_of_the_job(tenant: Tenant, job: str) ->
         assert listed(tenant.live, **query) == []
     jobs = [tenant.live.get("/jobs/", params={"team_id": key}).json()["results"] for key in (squad, "null")]
     assert [[one["slug"] for one in found] for found in jobs] == [[second["slug"]], [job]]
+
+
+def test_team_filters_of_applications_need_the_growth_plan(http):
+    starter = tenants.tenant(http, plan="starter").live
+    refused = starter.get("/applications/", params={"team_id": "null"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "PLAN_REQUIRED")
