@@ -34,7 +34,7 @@ def update_settings(session: Session, caller: Caller, body: Body) -> Body:
 
 def upload_logo(session: Session, caller: Caller, body: Body) -> Body:
     """Keep a logo instead of the one before."""
-    content = body["logo"].content if "logo" in body else b""
+    content = body["logo"].content
     settings.put_logo(session, caller, content, brand.check_logo(content))
     return schemas.detail(settings.read(session, caller))
 

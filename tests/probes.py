@@ -7,11 +7,12 @@ import httpx
 
 from tests.documents import Documented, operations
 
+JSON = "application/json"
 EVERY = [*operations("openapi").values(), *operations("candidate").values()]
 # Pages are for people: what they take is a form, and what they refuse is a page too.
 WITH_ENVELOPE = [one for one in EVERY if one.definition["tags"] != ["pages"]]
 WITH_BODY = [one for one in WITH_ENVELOPE if "requestBody" in one.definition]
-JSON = "application/json"
+WITH_JSON = [one for one in WITH_BODY if JSON in one.definition["requestBody"]["content"]]
 
 
 def path(operation: Documented, **replaced: str) -> str:
@@ -24,9 +25,15 @@ def parameters(operation: Documented, where: str) -> list[dict[str, Any]]:
     return [one for one in operation.parameters if one["in"] == where]
 
 
+def media_types(operation: Documented) -> list[str]:
+    """What an operation's body may be sent in; JSON is the first where it is one of them."""
+    return list(operation.definition["requestBody"]["content"])
+
+
 def body_schema(operation: Documented) -> dict[str, Any]:
+    """The schema of a body, which is the same for every media type."""
     content = operation.definition["requestBody"]["content"]
-    return dict(content[JSON]["schema"])
+    return dict(content[media_types(operation)[0]]["schema"])
 
 
 def examples(operation: Documented) -> list[Any]:

@@ -1,12 +1,11 @@
 """The process that reads one CV: orders as an argument, the file on stdin, one JSON answer on stdout."""
 
-import contextlib
 import json
-import resource
 import sys
 from datetime import date
 from typing import Any
 
+from gateways import limited
 from gateways.cv.kinds import decode
 from gateways.cv.texts import Text
 
@@ -14,7 +13,7 @@ from gateways.cv.texts import Text
 def main() -> None:
     """Read the file within the limits ordered and write what it says, or why it cannot be read."""
     orders = json.loads(sys.argv[2])
-    _limit(orders["seconds"], orders["memory_mb"])
+    limited.limit(orders["seconds"], orders["memory_mb"])
     content = sys.stdin.buffer.read()
     try:
         answer = _answer(orders, content)
@@ -47,17 +46,3 @@ def _text(kind: str, content: bytes) -> Text:
 
         return word.text(content)
     return Text(decode(content).splitlines())
-
-
-def _limit(seconds: int, memory_mb: int) -> None:
-    limits = {
-        resource.RLIMIT_AS: memory_mb << 20,
-        resource.RLIMIT_CPU: seconds,
-        resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_NOFILE: 64,
-        resource.RLIMIT_CORE: 0,
-    }
-    for name, value in limits.items():
-        # A system that does not know one of them still has the others and the parent's clock.
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(name, (value, value))

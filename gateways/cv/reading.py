@@ -1,15 +1,14 @@
 """Reads a CV in a process of its own, which may fail or be stopped without harm."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from gateways import limited
 from gateways.cv import walled
 from gateways.cv.kinds import sniff, why_not
 from gateways.cv.orders import MEMORY_MB, SECONDS, START, orders
@@ -56,26 +55,12 @@ def parse(
 def _read(orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, Any]:
     """Read in a process that has its limits alone."""
     root = str(Path(__file__).resolve().parents[2])
-    with subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-        [sys.executable, "-I", "-c", START, root, json.dumps(orders)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        # One heap is enough for one thread; more of them only reserve address space.
-        env={"MALLOC_ARENA_MAX": "1", "LC_ALL": "C.UTF-8"},
-        cwd="/",
-        start_new_session=True,
-    ) as process:
-        try:
-            out, _ = process.communicate(content, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            _stop(process)
-            return {"error": TOO_LONG}
-        except BaseException:
-            _stop(process)
-            raise
+    try:
+        done = limited.run(START, root, json.dumps(orders), given=content, seconds=seconds)
+    except subprocess.TimeoutExpired:
+        return {"error": TOO_LONG}
     ends = {-signal.SIGXCPU: "timeout", -signal.SIGKILL: "memory"}
-    return _heard({"outcome": ends.get(process.returncode, "ok"), "stdout": out})
+    return _heard({"outcome": ends.get(done.returncode, "ok"), "stdout": done.stdout})
 
 
 def _heard(answer: dict[str, Any]) -> dict[str, Any]:
@@ -89,8 +74,3 @@ def _heard(answer: dict[str, Any]) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):  # it fell, or somebody else wrote this
         pass
     return {"error": BROKEN}
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

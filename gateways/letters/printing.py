@@ -1,15 +1,13 @@
 """Prints a letter in a process of its own, which may fail or be stopped without harm."""
 
 import json
-import os
-import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from gateways import limited
 from gateways.letters import fonts
 from gateways.letters.blocks import blocks, breakable, is_rtl, language
 
@@ -68,29 +66,10 @@ def _spelt(day: date) -> str:
 def _run(orders: dict[str, Any]) -> bytes:
     root = Path(__file__).resolve().parents[2]
     given = json.dumps({**orders, "seconds": int(SECONDS) + 1, "memory_mb": MEMORY_MB}).encode()
-    with subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-        [sys.executable, "-I", "-c", START, str(root)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        # One heap and one thread are enough; more of them only reserve address space.
-        env={"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"},
-        cwd="/",
-        start_new_session=True,
-    ) as process:
-        try:
-            out, said = process.communicate(given, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            _stop(process)
-            raise PrintingError("The letter takes too long to print.") from None
-        except BaseException:
-            _stop(process)
-            raise
-    if process.returncode:
-        raise PrintingError(f"The letter could not be printed: {said.decode(errors='replace')[-500:]}")
-    return out
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    try:
+        done = limited.run(START, str(root), given=given, seconds=SECONDS)
+    except subprocess.TimeoutExpired:
+        raise PrintingError("The letter takes too long to print.") from None
+    if done.returncode:
+        raise PrintingError(f"The letter could not be printed: {done.stderr.decode(errors='replace')[-500:]}")
+    return done.stdout

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.contract.makers import (
+    LOGO,
     Ids,
     a_candidate,
     a_case,
@@ -256,6 +257,12 @@ def a_look(body: Body, request: Request) -> None:
         body["colour"] = "#1f5eff"
 
 
+def a_picture(body: Body, request: Request) -> None:
+    """Bytes that are made up are none."""
+    if "logo" in body:
+        body["logo"] = LOGO
+
+
 def some_tags(body: Body, request: Request) -> None:
     """No form can say that there are none."""
     if request.media_type != "application/json" and not body.get("tags"):
@@ -302,6 +309,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "update_assessment": a_pool,
     "create_pipeline": a_process,
     "update_settings": a_look,
+    "upload_logo": a_picture,
     "merge_candidates": a_duplicate,
     "replace_candidate_tags": some_tags,
     "create_scorecard": a_judgement,

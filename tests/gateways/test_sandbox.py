@@ -285,7 +285,7 @@ def test_no_file_of_the_service_is_anywhere(tmp_path):
             if {{{marker!r}, "supervise.py", "security.yaml", "connexion"}} & {{*files, *folders}}:
                 print(folder)
     """
-    assert once("python", f"if True:{code}", seconds=20) == Run("", "", "ok")
+    assert once("python", f"if True:{code}", seconds=120) == Run("", "", "ok")
 
 
 @needs_bash

@@ -136,8 +136,9 @@ def test_what_is_no_logo_is_refused(tenant: Tenant, content: bytes) -> None:
 
 
 def test_a_logo_is_a_part_of_a_multipart_body(tenant: Tenant) -> None:
-    for body in ({}, {"logo": "iVBORw0KGgo="}):
-        assert list(faults(tenant.live.post("/org/settings/logo/", body))) == ["/logo"]
+    refusal(tenant.live.post("/org/settings/logo/", {"logo": "iVBORw0KGgo="}), 415, "UNSUPPORTED_MEDIA_TYPE")
+    for parts in ({"logo": (None, "iVBORw0KGgo=")}, {"logo": ("", b"")}, {"picture": ("logo.png", LOGO)}):
+        assert "/logo" in faults(tenant.live.post("/org/settings/logo/", files=parts)), parts
 
 
 # --- Pages

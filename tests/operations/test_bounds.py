@@ -11,9 +11,9 @@ from tests import api
 from tests.api import Api, address
 from tests.documents import Documented
 from tests.operations.bounds import Place, changed, edges, objects, pointer, without
-from tests.operations.rows import FORM, JSON, MULTIPART, Row, ask, fill
+from tests.operations.rows import JSON, Row, ask, fill
 from tests.operations.table.every import each
-from tests.probes import WITH_BODY, body_schema, faults
+from tests.probes import WITH_BODY, body_schema, faults, media_types
 
 with_body = each(lambda one: one in WITH_BODY)
 
@@ -31,7 +31,8 @@ class Sender:
         self.body: dict[str, Any] = fill(self.row.body, self.ids)
         self.schema = body_schema(self.operation)
 
-    def send(self, body: Any, media: str = JSON) -> httpx.Response:
+    def send(self, body: Any, media: str | None = None) -> httpx.Response:
+        media = media or media_types(self.operation)[0]
         return ask(self.api, self.operation, self.row, self.ids, body=body, media=media)
 
 
@@ -44,6 +45,12 @@ def names(found: dict[str, str], place: Place) -> list[str]:
     """The faults of a place or of something in it."""
     at = pointer(place)
     return [one for one in found if one == at or one.startswith(f"{at}/")]
+
+
+def required(schema: dict[str, Any]) -> list[str]:
+    """What a body has to have, but for its files, which are no part of a row's body."""
+    names = schema.get("required", ())
+    return [one for one in names if schema["properties"][one].get("format") != "binary"]
 
 
 @with_body
@@ -66,7 +73,7 @@ def test_a_missing_field_and_an_unknown_one_are_named(
     operation: Documented, row: Row, sender: Sender
 ) -> None:
     for at, schema in objects(sender.schema, sender.body):
-        for name in schema.get("required", ()):
+        for name in required(schema):
             assert pointer((*at, name)) in faults(sender.send(without(sender.body, (*at, name))))
         for word in ("oneOf", "anyOf"):
             bare = sender.body
@@ -81,8 +88,9 @@ def test_a_missing_field_and_an_unknown_one_are_named(
 
 @with_body
 def test_forms_are_held_to_the_same_bounds(operation: Documented, row: Row, sender: Sender) -> None:
-    for media in (FORM, MULTIPART):
-        for name in sender.schema.get("required", ()):
+    forms = [media for media in media_types(operation) if media != JSON]
+    for media in forms:
+        for name in required(sender.schema):
             assert pointer((name,)) in faults(sender.send(without(sender.body, (name,)), media))
         found = faults(sender.send({**sender.body, "no_such_field": "1"}, media))
         assert list(found) == ["/no_such_field"]
@@ -92,7 +100,7 @@ def test_forms_are_held_to_the_same_bounds(operation: Documented, row: Row, send
         if not keeps and is_text(sender.schema["properties"][place[0]], place, value)
     ]
     for number, (place, value) in enumerate(told):
-        media = (FORM, MULTIPART)[number % 2]
+        media = forms[number % len(forms)]
         found = faults(sender.send(changed(sender.body, place, value), media))
         assert names(found, place), (place, value, media)
 
