@@ -22,7 +22,7 @@ from store.advancing.pipelines import Stage
 from store.assessing import inviting, results
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
-from store.database.base import ANYONE, visible
+from store.database.base import ANYONE, beside, visible
 from store.database.prepared import Prepared
 
 SYSTEM = "system"  # whoever moves what nobody moved by hand
@@ -182,7 +182,8 @@ def _reopen(way: Way, invitation: Any) -> None:
         return
     assert way.stage.assessment is not None
     invitation_rules.check_active(way.stage.assessment.status)
-    mine = select(Invitation).where(Invitation.id == invitation.id).options(joinedload(Invitation.assessment))
+    assessment = beside(Invitation.assessment, locked=True)
+    mine = select(Invitation).where(Invitation.id == invitation.id).options(*assessment)
     row = way.session.scalars(
         mine.with_for_update(of=Invitation).execution_options(populate_existing=True)
     ).one()

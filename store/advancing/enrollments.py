@@ -7,14 +7,14 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Index, UniqueConstraint, bindparam, select, text
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from rules.caller import Caller
 from rules.errors import NotFound
 from store.advancing.pipelines import Pipeline
 from store.assessing.invitations import Invitation
 from store.database import listing
-from store.database.base import ANYONE, Base, Identified, Owned, Updated, visible
+from store.database.base import ANYONE, Base, Identified, Owned, Updated, beside, visible
 from store.database.engine import Means
 from store.database.prepared import Prepared
 from store.database.usage import USED
@@ -55,7 +55,7 @@ class Enrollment(Base, Owned, Updated):
     enrolled_at: Mapped[datetime]
     completed_at: Mapped[datetime | None]
 
-    pipeline: Mapped[Pipeline] = relationship(lazy="raise")
+    pipeline: Mapped[Pipeline] = relationship(lazy="raise", innerjoin=True)
 
 
 class EnrollmentEvent(Base, Identified):
@@ -141,7 +141,7 @@ def history(means: Means, ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
 
 def lock(session: Session, *conditions: Any) -> Sequence[Enrollment]:
     """Take the rows that meet conditions with their pipelines, in the order of their ids."""
-    rows = select(Enrollment).where(*conditions).options(joinedload(Enrollment.pipeline, innerjoin=True))
+    rows = select(Enrollment).where(*conditions).options(*beside(Enrollment.pipeline, locked=True))
     return session.scalars(
         rows.order_by(Enrollment.id).with_for_update(of=Enrollment).execution_options(populate_existing=True)
     ).all()

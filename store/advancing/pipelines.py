@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Index, Numeric, UniqueConstraint, delete, text
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship, selectinload
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship, selectinload
 
 from rules.caller import Caller
 from rules.clock import now
@@ -17,7 +17,7 @@ from store.accounts import squads
 from store.accounts.squads import Squad
 from store.assessing.assessments import Assessment
 from store.database import listing
-from store.database.base import ANYONE, Base, Identified, Updated, free_slug, visible
+from store.database.base import ANYONE, Base, Identified, Updated, beside, free_slug, visible
 from store.database.engine import Means
 from store.database.named import NIL, Named, Reader, by_key
 
@@ -81,9 +81,8 @@ class Stage(Base, Identified):
 
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Pipeline:
     """Load one by slug or id with its squad and stages, or raise NotFound."""
-    found = by_key(caller, Pipeline, key).options(
-        joinedload(Pipeline.team), selectinload(Pipeline.stages).joinedload(Stage.assessment)
-    )
+    stages = selectinload(Pipeline.stages).joinedload(Stage.assessment)
+    found = by_key(caller, Pipeline, key).options(*beside(Pipeline.team, locked=for_update), stages)
     row = session.scalars(found.with_for_update(of=Pipeline) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such pipeline.")

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Computed, ForeignKey, Index, Numeric, Select, desc, select, text, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
 
 from rules.caller import Caller
@@ -16,7 +16,7 @@ from rules.clock import now
 from rules.errors import NotFound
 from store.applying.screening import Screening
 from store.assessing.invitations import Invitation
-from store.database.base import Base, Identified, Owned, Updated, visible
+from store.database.base import Base, Identified, Owned, Updated, beside, visible
 from store.database.ids import new_id
 from store.hiring.jobs import Job
 
@@ -77,8 +77,8 @@ class Application(Base, Owned, Updated):
         Numeric(5, 2), Computed("COALESCE(l3_score, -1)", persisted=True)
     )
 
-    job: Mapped[Job] = relationship(lazy="raise")
-    screening: Mapped[Screening] = relationship(lazy="raise")
+    job: Mapped[Job] = relationship(lazy="raise", innerjoin=True)
+    screening: Mapped[Screening] = relationship(lazy="raise", innerjoin=True)
 
 
 class ApplicationAnswer(Base, Identified):
@@ -129,7 +129,7 @@ class ApplicationEvent(Base, Identified):
 
 def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False) -> Application:
     """Load one with its job and its screening, or raise NotFound."""
-    found = _whole(visible(caller, Application).where(Application.id == id))
+    found = whole(visible(caller, Application).where(Application.id == id), locked=for_update)
     rows = session.scalars(found.with_for_update(of=Application) if for_update else found)
     row: Application | None = rows.first()
     if row is None:
@@ -137,10 +137,9 @@ def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False)
     return row
 
 
-def _whole(rows: Select[Any]) -> Select[Any]:
-    return rows.options(
-        joinedload(Application.job, innerjoin=True), joinedload(Application.screening, innerjoin=True)
-    )
+def whole(rows: Select[Any], *, locked: bool = False) -> Select[Any]:
+    """Load applications with their jobs and their screenings."""
+    return rows.options(*beside(Application.job, Application.screening, locked=locked))
 
 
 def hold_invited(session: Session, caller: Caller, token: str) -> None:
@@ -158,7 +157,7 @@ def forget_invitation(session: Session, invitation: Invitation) -> None:
 
 def live(session: Session, job: Job, email: str) -> Application | None:
     """Find the application that this person has for a job and did not withdraw."""
-    rows = _whole(select(Application)).where(
+    rows = whole(select(Application)).where(
         Application.job_id == job.id,
         Application.email_key == email.casefold(),
         Application.withdrawn_at.is_(None),

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from rules import applications as rules
 from rules.caller import Caller
@@ -22,7 +22,7 @@ from store.applying.applications import Application
 from store.assessing import inviting
 from store.assessing.assessments import Assessment
 from store.database.aside import Row
-from store.database.base import visible
+from store.database.base import beside, visible
 from store.database.due import Due
 from store.hiring.jobs import Job
 
@@ -202,7 +202,7 @@ def mail_rejections(session: Session, rows: Sequence[Row], shows: Shows) -> int:
     due = session.scalars(
         select(Application)
         .where(*REJECTION_MAILS.among(rows))
-        .options(joinedload(Application.job, innerjoin=True))
+        .options(*beside(Application.job, locked=True))
         .order_by(Application.rejection_mail_at)
         .with_for_update(of=Application, skip_locked=True)
     ).all()

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from rules import plans, screening
 from rules.clock import now
@@ -52,17 +52,8 @@ def task(session: Session, application: Application, action: str, job_text: Any)
 
 def find(session: Session, id: UUID, *, for_update: bool = False) -> Application | None:
     """Load an application for screening, whoever owns it; None when it is not there any more."""
-    found = (
-        select(Application)
-        .where(Application.id == id)
-        .options(
-            joinedload(Application.job, innerjoin=True), joinedload(Application.screening, innerjoin=True)
-        )
-    )
-    row = session.scalars(found.with_for_update(of=Application) if for_update else found).first()
-    if row is not None and for_update:
-        session.refresh(row.screening)  # what was read while the lock was awaited may be older than the lock
-    return row
+    found = applications.whole(select(Application).where(Application.id == id), locked=for_update)
+    return session.scalars(found.with_for_update(of=Application) if for_update else found).first()
 
 
 def hold_month(session: Session, application: Application) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship, selectinload
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
 
 from rules.assessments import RESERVED_SLUGS
 from rules.caller import Caller
@@ -23,7 +23,7 @@ from store.accounts import squads
 from store.accounts.squads import Squad
 from store.assessing.cases import SOURCE, Case
 from store.database import listing
-from store.database.base import ANYONE, Base, Identified, Updated, free_slug, visible
+from store.database.base import ANYONE, Base, Identified, Updated, beside, free_slug, visible
 from store.database.engine import Means
 from store.database.named import Named, Reader, by_key, uuid
 
@@ -108,8 +108,7 @@ class AssessmentCase(Base, Identified):
 
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Assessment:
     """Load one by slug or id with its squad, or raise NotFound."""
-    load = selectinload if for_update else joinedload  # a join is as old as the wait for the lock began
-    found = by_key(caller, Assessment, key).options(load(Assessment.team))
+    found = by_key(caller, Assessment, key).options(*beside(Assessment.team, locked=for_update))
     row = session.scalars(found.with_for_update(of=Assessment) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such assessment.")

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Index, and_, bindparam, select, text, update
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from rules.caller import Caller
 from rules.clock import now
@@ -19,7 +19,7 @@ from store.assessing.assessments import Assessment
 from store.auditing import trail
 from store.database import listing
 from store.database.aside import Row
-from store.database.base import ANYONE, Base, Owned, Updated, visible
+from store.database.base import ANYONE, Base, Owned, Updated, beside, visible
 from store.database.due import Due
 from store.database.engine import Means
 from store.database.prepared import Prepared
@@ -80,7 +80,7 @@ class Invitation(Base, Owned, Updated):
     candidate_id: Mapped[UUID | None] = mapped_column(ForeignKey("candidates.id"))
     mail_error: Mapped[str | None]  # why the last mail did not reach the address
 
-    assessment: Mapped[Assessment] = relationship(lazy="raise")
+    assessment: Mapped[Assessment] = relationship(lazy="raise", innerjoin=True)
 
 
 def get(session: Session, caller: Caller, token: str, *, for_update: bool = False) -> Invitation:
@@ -88,7 +88,7 @@ def get(session: Session, caller: Caller, token: str, *, for_update: bool = Fals
     found = (
         visible(caller, Invitation)
         .where(Invitation.token == token)
-        .options(joinedload(Invitation.assessment))
+        .options(*beside(Invitation.assessment, locked=for_update))
     )
     row = session.scalars(found.with_for_update(of=Invitation) if for_update else found).first()
     if row is None:

@@ -66,13 +66,12 @@ def ungraded(session: Session, session_id: UUID, *, for_update: bool = False) ->
     found = (
         select(CandidateSession)
         .join(CandidateSession.invitation)
-        .join(Invitation.assessment)
         .where(
             CandidateSession.id == session_id,
             CandidateSession.completed_at.is_not(None),
             CandidateSession.graded_at.is_(None),
         )
-        .options(contains_eager(CandidateSession.invitation).contains_eager(Invitation.assessment))
+        .options(contains_eager(CandidateSession.invitation).selectinload(Invitation.assessment))
     )
     if for_update:  # in the order of store.database.locks: its outcome may make an invitation
         found = found.with_for_update(of=[Invitation, CandidateSession])

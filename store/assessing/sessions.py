@@ -257,8 +257,7 @@ def overdue(session: Session, rows: Sequence[Row]) -> list[CandidateSession]:
         session.scalars(
             select(CandidateSession)
             .join(CandidateSession.invitation)
-            .join(Invitation.assessment)
-            .options(contains_eager(CandidateSession.invitation).contains_eager(Invitation.assessment))
+            .options(contains_eager(CandidateSession.invitation).selectinload(Invitation.assessment))
             .where(*DUE.among(rows))
             .order_by(CandidateSession.deadline_at)
             .with_for_update(of=[Invitation, CandidateSession], skip_locked=True)

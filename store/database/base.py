@@ -7,7 +7,15 @@ from uuid import UUID
 
 from sqlalchemy import Boolean, DateTime, ForeignKey, MetaData, Select, Text, Uuid, bindparam, select
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, declared_attr, mapped_column
+from sqlalchemy.orm import (
+    DeclarativeBase,
+    Mapped,
+    Session,
+    declared_attr,
+    joinedload,
+    mapped_column,
+    selectinload,
+)
 
 from rules import slugs
 from rules.caller import Caller
@@ -103,6 +111,15 @@ def free_slug(
     if issubclass(model, Owned):
         mine = mine.where(model.livemode == caller.livemode)
     return slugs.free(base, {*session.scalars(mine), *reserved})
+
+
+def beside(*relations: Any, locked: bool) -> list[Any]:
+    """Say how a statement loads what its rows are related to: joined, or by itself once the rows are locked.
+
+    A row that was changed while its lock was waited for is read anew; what is joined to it is as old as the wait.
+    """
+    load = selectinload if locked else joinedload
+    return [load(one) for one in relations]
 
 
 def visible(caller: Caller | Anyone, model: type[Row]) -> Select[Row]:

@@ -15,7 +15,7 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship, selectinload
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from rules import jobs as rules
 from rules.caller import Caller
@@ -28,7 +28,7 @@ from store.advancing.pipelines import Pipeline
 from store.assessing.assessments import Assessment
 from store.database import listing
 from store.database.aside import Row
-from store.database.base import ANYONE, Base, Updated, free_slug, visible
+from store.database.base import ANYONE, Base, Updated, beside, free_slug, visible
 from store.database.due import Due
 from store.database.named import Named, Reader, by_key
 
@@ -89,8 +89,8 @@ LINKS = ("team", "assessment", "pipeline")
 
 def get(session: Session, caller: Caller, key: str, *, for_update: bool = False) -> Job:
     """Load one by slug or id with what it is linked to, or raise NotFound."""
-    load = selectinload if for_update else joinedload  # a join is as old as the wait for the lock began
-    found = by_key(caller, Job, key).options(*(load(getattr(Job, name)) for name in LINKS))
+    links = beside(*(getattr(Job, name) for name in LINKS), locked=for_update)
+    found = by_key(caller, Job, key).options(*links)
     row = session.scalars(found.with_for_update(of=Job) if for_update else found).first()
     if row is None:
         raise NotFound("There is no such job.")

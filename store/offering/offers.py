@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Index, Select, bindparam, select, text, update
-from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
 
 from rules.caller import Caller
@@ -18,7 +18,7 @@ from store.applying.applications import Application
 from store.auditing import trail
 from store.database import listing
 from store.database.aside import Row
-from store.database.base import ANYONE, Base, Owned, Updated, visible
+from store.database.base import ANYONE, Base, Owned, Updated, beside, visible
 from store.database.due import Due
 from store.database.engine import Means
 from store.database.prepared import Prepared
@@ -65,12 +65,12 @@ class Offer(Base, Owned, Updated):
     letter: Mapped[dict[str, Any] | None]  # what it said when it was sent, names included
     mail_error: Mapped[str | None]  # why the mail with it did not reach the candidate
 
-    application: Mapped[Application] = relationship(lazy="raise")
-    job: Mapped[Job] = relationship(lazy="raise")
+    application: Mapped[Application] = relationship(lazy="raise", innerjoin=True)
+    job: Mapped[Job] = relationship(lazy="raise", innerjoin=True)
 
 
-def _whole(rows: Select[Any]) -> Select[Any]:
-    return rows.options(joinedload(Offer.application, innerjoin=True), joinedload(Offer.job, innerjoin=True))
+def _whole(rows: Select[Any], *, locked: bool = False) -> Select[Any]:
+    return rows.options(*beside(Offer.application, Offer.job, locked=locked))
 
 
 def get(session: Session, caller: Caller, id: UUID) -> Offer:
@@ -188,7 +188,7 @@ EXPIRIES = Due("offer expiries", Offer, Offer.expires_at, Offer.status == "sent"
 def overdue(session: Session, rows: Sequence[Row]) -> Sequence[Offer]:
     """Take those sent offers whose time is over, the first that ended first."""
     return session.scalars(
-        _whole(select(Offer))
+        _whole(select(Offer), locked=True)
         .where(*EXPIRIES.among(rows))
         .order_by(Offer.expires_at)
         .with_for_update(of=Offer, skip_locked=True)

@@ -57,6 +57,22 @@ def out_of_order(statements: list[str]) -> list[str]:
     return wrong
 
 
+LAST = re.compile(r"FOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF ([\w, ]+?))?(?: SKIP LOCKED)?$")
+SHOWN = re.compile(r"(\w+)\.\w+")
+
+
+def stale(statement: str) -> list[str]:
+    """Name the tables that a locking statement reads beside the one it locks.
+
+    A row that was changed while its lock was waited for is read anew, and what is joined to it is not.
+    """
+    text = " ".join(statement.split())
+    if not text.startswith("SELECT ") or not (found := LAST.search(text)):
+        return []
+    locks = found[1].split(", ") if found[1] else FROM.findall(text)[:1]
+    return sorted(set(SHOWN.findall(text[: text.index(" FROM ")])) - set(locks))
+
+
 @pytest.fixture
 def transactions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The statements of each transaction from now on, as psycopg is given them."""
@@ -92,6 +108,7 @@ def test_every_operation_keeps_the_order_of_locks(
         for one in (row, *row.also):
             ask(api, operation, one, one.state(api))
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
+    assert [(stale(one), one) for statements in transactions for one in statements if stale(one)] == []
 
 
 def test_the_locks_of_a_request_are_seen(tenant: Tenant, transactions: list[list[str]]) -> None:
@@ -115,6 +132,7 @@ def test_the_schedule_keeps_the_order_of_locks(
 ) -> None:
     kind.batch()
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
+    assert [(stale(one), one) for statements in transactions for one in statements if stale(one)] == []
 
 
 @pytest.mark.parametrize("mode", ["live", "test"])
@@ -140,6 +158,7 @@ def test_every_way_through_a_pipeline_keeps_the_order_of_locks(
     rows = {"candidates": [{"email": address()}, {"email": email}]}
     states.post(api, f"/pipelines/{pipeline(api, numbers, MANUAL)}/enroll/bulk/", rows)
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
+    assert [(stale(one), one) for statements in transactions for one in statements if stale(one)] == []
 
 
 @pytest.mark.parametrize(
@@ -156,6 +175,23 @@ def test_every_way_through_a_pipeline_keeps_the_order_of_locks(
 )  # fmt: skip
 def test_a_lock_out_of_order_is_seen(statements: list[str], wrong: int) -> None:
     assert len(out_of_order(statements)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("statement", "tables"),
+    [
+        (
+            "SELECT jobs.id, squads_1.id FROM jobs JOIN squads AS squads_1 ON a FOR UPDATE OF jobs",
+            ["squads_1"],
+        ),
+        ("SELECT jobs.id, squads.id FROM jobs JOIN squads ON a FOR UPDATE OF jobs, squads SKIP LOCKED", []),
+        ("SELECT jobs.id FROM jobs JOIN squads ON squads.id = jobs.team_id FOR NO KEY UPDATE OF jobs", []),
+        ("SELECT jobs.id, squads.id FROM jobs JOIN squads ON a", []),
+        ("SELECT jobs.id FROM jobs FOR UPDATE", []),
+    ],
+)
+def test_what_is_read_beside_a_lock_is_seen(statement: str, tables: list[str]) -> None:
+    assert stale(statement) == tables
 
 
 # --- What waited in a circle before there was an order
@@ -179,6 +215,7 @@ def test_advancing_beside_a_cancellation_fails_neither(
             left = api.get("/invites/", params={"email": made["email"]}).json()["results"]
             assert (found["invitation_id"] is None) == (left == [])
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
+    assert [(stale(one), one) for statements in transactions for one in statements if stale(one)] == []
 
 
 @pytest.mark.parametrize("mode", ["live", "test"])
