@@ -182,10 +182,17 @@ def renew(session: Session, item: Taken, *, lease: timedelta) -> None:
     session.execute(_held(item).values(due_at=now() + lease))
 
 
-def finish(session: Session, item: Taken, *, error: str | None = None) -> None:
-    """Note that a piece of work is done, or given up with an error."""
-    done = _held(item) if error else update(OutboxItem).where(OutboxItem.id == item.id)
-    session.execute(done.values(finished_at=now(), last_error=error))
+_FINISH = Prepared(text("UPDATE outbox SET finished_at = :moment, last_error = NULL WHERE id = :id"))
+
+
+def finish(means: Change, item: Taken) -> None:
+    """Note that a piece of work is done, whoever has its lease by now."""
+    _FINISH.run(means, id=item.id, moment=now())
+
+
+def give_up(session: Session, item: Taken, *, error: str) -> None:
+    """Note that a piece of work failed for the last time."""
+    session.execute(_held(item).values(finished_at=now(), last_error=error))
 
 
 def restart(session: Session, job: str, ids: Sequence[UUID]) -> None:

@@ -17,6 +17,7 @@ from store.database.aside import Row
 from store.outbox import Taken
 from workers import broker, leases, measures
 from workers.jobs import JOBS, Job, wait
+from workers.outbox import Room
 from workers.turns import Turns
 
 log = logging.getLogger("hiring.work")
@@ -37,11 +38,11 @@ class Actors:
         """Wake whichever thread is free, for one piece of outbox work."""
         self._actors[kind].send()
 
-    def rooms(self) -> dict[str, int]:
-        """Return for each kind how many more messages its threads will soon begin."""
+    def rooms(self) -> dict[str, Room]:
+        """Return for each kind how many messages its threads will soon begin, and how many have been sent."""
         client = next(iter(self._brokers.values())).client
         waiting = broker.waiting(client, list(self._brokers))
-        return {kind: max(0, JOBS[kind].threads * AHEAD - count) for kind, count in waiting.items()}
+        return {kind: Room(JOBS[kind].threads * AHEAD, count) for kind, count in waiting.items()}
 
 
 def _actor(broker: dramatiq.Broker, kind: str) -> "dramatiq.Actor[..., None]":
@@ -78,8 +79,8 @@ def _do(taken: Taken, job: Job) -> None:
         measures.JOBS.labels(taken.job, "failed").inc()
         _failed(taken, fault, job)
     else:
-        with store.transaction() as session:
-            outbox.finish(session, taken)
+        with store.at_once() as means:
+            outbox.finish(means, taken)
         measures.JOBS.labels(taken.job, "done").inc()
 
 
@@ -91,7 +92,7 @@ def _failed(item: Taken, fault: BaseException, job: Job) -> None:
         if not refused and item.attempts < job.attempts:
             outbox.put_off(session, item, delay=wait(item.attempts), error=error)
             return
-        outbox.finish(session, item, error=error)
+        outbox.give_up(session, item, error=error)
         job.given_up(session, item.arguments, fault)
         if not refused:
             owner = Row(item.id, item.organisation_id, item.livemode)

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import redis
 
@@ -25,14 +25,21 @@ EVENTS = (
 REDIS_AWAY = timedelta(seconds=2)
 
 
+class Room(NamedTuple):
+    """How much of a kind of work is called for at a time."""
+
+    most: int  # messages that workers will soon begin
+    waiting: int  # messages that nobody has fetched yet: each finds something to do by itself
+
+
 class Bells(Protocol):
     """What wakes whoever does the work."""
 
     def ring(self, kind: str) -> None:
         """Wake somebody for one piece of a kind of outbox work."""
 
-    def rooms(self) -> Mapping[str, int]:
-        """Say for each kind how many more pieces its workers will soon begin."""
+    def rooms(self) -> Mapping[str, Room]:
+        """Say for each kind how many pieces its workers will soon begin, and for how many of them somebody rang."""
 
 
 class Relay:
@@ -117,12 +124,13 @@ def hand_over(bells: Bells) -> float:
     try:
         rooms = bells.rooms()
         with store.reading() as reading:
-            due = outbox.due(reading, rooms)
+            due = outbox.due(reading, {kind: room.most for kind, room in rooms.items()})
         for kind, count in due.items():
-            for _ in range(count):
+            # A message names no piece of work: those that wait are for what is due now as well as any new one.
+            for _ in range(rooms[kind].waiting, count):
                 bells.ring(kind)
-            measures.HANDED_OVER.inc(count)
+                measures.HANDED_OVER.inc()
     except redis.RedisError as fault:
         log.warning("Work cannot be handed over: %s", fault)
         return REDIS_AWAY.total_seconds()
-    return FULL_SECONDS if any(due[kind] == room for kind, room in rooms.items()) else POLL_SECONDS
+    return FULL_SECONDS if any(due[kind] == room.most for kind, room in rooms.items()) else POLL_SECONDS

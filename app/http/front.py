@@ -11,7 +11,7 @@ from typing import Any
 from connexion.middleware.abstract import SpecMiddleware
 from connexion.spec import Specification
 
-from app.http import answers, context, refusals
+from app.http import answers, context, refusals, security
 from app.http.answers import Answer
 from app.http.paths import METHODS, Tree
 from app.http.pipeline import Pipeline
@@ -97,7 +97,9 @@ class Front(SpecMiddleware):
         lane = self.lanes[pipeline.lane]
         left = lane.seconds
         began = time.monotonic()
-        request.waits_for = self.doors.submit(pipeline.admit, request, party=request.address, within=left)
+        request.waits_for = self.doors.submit(
+            pipeline.admit, request, party=security.party(request), within=left
+        )
         await request.waits_for
         left -= time.monotonic() - began
         await pipeline.receive(request, receive)  # as long as the client takes has limits of its own

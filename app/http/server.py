@@ -3,6 +3,7 @@
 import gc
 import os
 import socket
+import sys
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,14 @@ from app.instance import settings as environment
 from app.instance.settings import Settings
 from store.database import engine
 
+SWITCH_SECONDS = 0.001  # within which a thread that computes lets the loop go on, and whoever's turn it is
+
 
 def application() -> Any:
     """Make the application from the environment: what each of several processes calls."""
     if parent_process() is not None:
         children.die_with_parent()
+    sys.setswitchinterval(SWITCH_SECONDS)
     gc.disable()  # as `hiring web` did already where it serves by itself
     from app.http.application import create_app  # only the process that serves loads the whole of it
 

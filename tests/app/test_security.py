@@ -55,6 +55,21 @@ def identify(
         return refused.code, refused.details
 
 
+def test_whoever_had_a_key_waits_for_nobody_else_from_their_address(owner: Tenant) -> None:
+    def party(key: str) -> Any:
+        return security.party(
+            Request("req_1", V4, "GET", "/", b"", Headers({"authorization": f"Bearer {key}"}))
+        )
+
+    key = str(owner.live.key)
+    assert party(key) == V4  # nobody has looked it up
+    identify(key)
+    assert party(key) == (owner.organisation.id, True)
+    unknown = "ct_live_" + "x" * 40
+    identify(unknown)
+    assert party(unknown) == V4
+
+
 def change(key: str | None, **values: Any) -> None:
     with store.transaction() as session:
         session.execute(update(keys.ApiKey).where(keys.ApiKey.hash == keys.digest(str(key))).values(**values))

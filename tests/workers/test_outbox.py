@@ -85,7 +85,7 @@ def test_whoever_has_lost_the_lease_has_no_say_any_more():
     with store.transaction() as session:
         outbox.put_off(session, first, delay=timedelta(0), error="late")
         outbox.renew(session, first, lease=timedelta(0))
-        outbox.finish(session, first, error="late")
+        outbox.give_up(session, first, error="late")
     left = find(first.id)
     assert (left.finished_at, left.last_error) == (None, None)
     assert left.due_at > now()
@@ -179,7 +179,7 @@ class Away:
     """Bells that are not there."""
 
     def rooms(self):
-        return {"test": 100}
+        return {"test": relays.Room(100, 0)}
 
     def ring(self, kind):
         raise redis.ConnectionError
@@ -227,6 +227,20 @@ def test_no_more_is_handed_over_than_the_workers_can_begin(wired, kind):
     for _ in range(3):
         relays.hand_over(actors)  # nobody has begun any
     assert bells.do_qsize("test") == 2 * AHEAD
+    bells.flush("test")
+    bells.close()
+
+
+def test_a_piece_of_work_is_rung_for_once_as_long_as_its_message_waits(wired, kind):
+    kind("test", print)
+    bells = broker.make(wired.redis_url)
+    actors = Actors({"test": bells})
+    rung = []
+    for count in (1, 0, 2, 0):
+        add(count)
+        relays.hand_over(actors)
+        rung.append(bells.do_qsize("test"))
+    assert rung == [1, 1, 3, 3]
     bells.flush("test")
     bells.close()
 
