@@ -35,6 +35,13 @@ class Event(Base, Owned):
         ),
         Index("ix_events_type", "organisation_id", "livemode", "type", "sequence"),
         Index("ix_events_owner_created_at", "organisation_id", "livemode", "created_at"),
+        # What tells of a person, for whoever is to be erased.
+        Index(
+            "ix_events_person",
+            "organisation_id",
+            "livemode",
+            text("lower(coalesce(data ->> 'email', data ->> 'candidate_email'))"),
+        ),
     )
 
     sequence: Mapped[int] = mapped_column(BigInteger)

@@ -32,6 +32,14 @@ class OutboxItem(Base, Identified):
             "due_at",
             postgresql_where=text("finished_at IS NULL"),
         ),
+        # Mails to a person or about them, for whoever is to be erased.
+        Index(
+            "ix_outbox_person",
+            "organisation_id",
+            "livemode",
+            text("lower(coalesce(arguments ->> 'candidate_email', arguments ->> 'to'))"),
+            postgresql_where=text("job = 'mail'"),
+        ),
     )
 
     organisation_id: Mapped[UUID] = mapped_column(default=NOBODY)

@@ -174,7 +174,7 @@ KINDS = (
     Kind(waiting.RETRIES, resume_enrollments, FEW),
     Kind(offers.SENDINGS, send_offers, 1),
     Kind(offers.EXPIRIES, expire_offers, FEW),
-    Kind(retention.EVENTS, retention.deletion(retention.EVENTS)),
+    Kind(retention.EVENTS, retention.delete_events),
     Kind(retention.DELIVERIES, retention.delete_deliveries),
     Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),
     Kind(retention.SET_ASIDE, retention.deletion(retention.SET_ASIDE)),

@@ -1,7 +1,7 @@
 """Answers kept for a day, so that a repeated request has its effect once."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,6 +23,7 @@ from store.database.ids import new_id
 KEPT = timedelta(hours=24)
 # Longer than a request takes. Being wrong costs time and no second effect: who held a key before keeps nothing.
 HELD = timedelta(minutes=2)
+SOME = 500  # answers that are decrypted in one transaction
 ERASED = 0  # the status of an answer that told of somebody who was erased
 
 
@@ -113,22 +114,36 @@ def let_go(session: Session, asked: Asked, holder: UUID) -> None:
     session.execute(delete(IdempotentAnswer).where(*_held(asked, holder)))
 
 
-def forget(session: Session, caller: Caller, words: Iterable[str]) -> None:
-    """Let no answer of the caller's organisation and mode tell of these words: its key is NOT_FOUND from now on."""
-    mine = select(IdempotentAnswer).where(
-        IdempotentAnswer.organisation_id == caller.organisation_id,
-        IdempotentAnswer.livemode == caller.livemode,
-        IdempotentAnswer.holder.is_(None),
+def forget(
+    session: Session, organisation_id: UUID, words: Collection[str], *, livemode: bool, after: str = ""
+) -> str | None:
+    """Let no answer of an organisation and mode tell of these words (in lower case): its key is NOT_FOUND from now on.
+
+    Looks at some, in the order of their keys, from `after` on; returns where to go on, or None at the end.
+    """
+    mine = (
+        select(IdempotentAnswer)
+        .where(
+            IdempotentAnswer.organisation_id == organisation_id,
+            IdempotentAnswer.livemode == livemode,
+            IdempotentAnswer.key > after,
+        )
+        .order_by(IdempotentAnswer.key)
+        .limit(SOME)
     )
-    wanted = [word for word in words if word]
-    for row in session.scalars(mine.execution_options(yield_per=1000)):
-        try:
-            body = secrets.unseal(row.body).lower()
-        except InvalidToken:  # of a key that is no more: nobody reads it
-            continue
-        if any(word in body for word in wanted):
+    rows = session.scalars(mine.with_for_update()).all()
+    for row in rows:
+        if row.holder is None and row.status != ERASED and _tells(row.body, words):
             row.status, row.body = ERASED, secrets.encrypt("")
-    session.flush()
+    return rows[-1].key if len(rows) == SOME else None
+
+
+def _tells(stored: str, words: Collection[str]) -> bool:
+    try:
+        body = secrets.unseal(stored).lower()
+    except InvalidToken:  # of a key that is no more: nobody reads it
+        return False
+    return any(word in body for word in words)
 
 
 def _take(session: Session, asked: Asked) -> Answer | None:

@@ -166,8 +166,9 @@ def keep(session: Session, id: UUID) -> bool:
 
 
 def note_refusal(session: Session, id: UUID, words: str) -> None:
-    """Note why a mail about an invitation did not reach its address; nothing where it was cancelled meanwhile."""
-    session.execute(update(Invitation).where(Invitation.id == id).values(mail_error=words))
+    """Note why a mail about an invitation did not reach its address; nothing where it is gone, or was erased."""
+    here = update(Invitation).where(Invitation.id == id, Invitation.email != "")
+    session.execute(here.values(mail_error=words))
 
 
 def remove(session: Session, invitation: Invitation) -> None:

@@ -196,5 +196,6 @@ def overdue(session: Session, rows: Sequence[Row]) -> Sequence[Offer]:
 
 
 def note_refusal(session: Session, id: UUID, words: str) -> None:
-    """Note why the mail with an offer did not reach its candidate."""
-    session.execute(update(Offer).where(Offer.id == id).values(mail_error=words))
+    """Note why the mail with an offer did not reach its candidate; nothing where they were erased meanwhile."""
+    here = update(Offer).where(Offer.id == id, Offer.letter.is_not(None))
+    session.execute(here.values(mail_error=words))

@@ -37,9 +37,9 @@ def deletion(due: Due) -> Callable[[Session, Sequence[Row]], int]:
     return delete_rows
 
 
-_DELIVERIES = text("""
+_DELIVERIES = """
     WITH gone AS (
-        DELETE FROM deliveries WHERE id = ANY (:ids) RETURNING endpoint_id, status
+        DELETE FROM deliveries WHERE {these} RETURNING endpoint_id, status
     ), counted AS (
         UPDATE webhook_endpoints AS endpoint
         SET pending_delivery_count = pending_delivery_count - waiting.count, updated_at = clock_timestamp()
@@ -48,10 +48,26 @@ _DELIVERIES = text("""
         WHERE endpoint.id = waiting.endpoint_id
     )
     SELECT count(*) FROM gone
-""")
+"""
+_THESE = text(_DELIVERIES.format(these="id = ANY (:ids)"))
+_OF_EVENTS = text(
+    _DELIVERIES.format(
+        these="""
+        endpoint_id IN (SELECT id FROM webhook_endpoints WHERE organisation_id = ANY (:owners))
+        AND event_id = ANY (:ids)
+        """
+    )
+)
 
 
 def delete_deliveries(session: Session, rows: Sequence[Row]) -> int:
     """Delete old deliveries, those that still wait for a paused endpoint too; return how many."""
-    found: int = session.execute(_DELIVERIES, {"ids": [row.id for row in rows]}).scalar_one()
+    found: int = session.execute(_THESE, {"ids": [row.id for row in rows]}).scalar_one()
     return found
+
+
+def delete_events(session: Session, rows: Sequence[Row]) -> int:
+    """Delete old events with their deliveries, which never outlive them; return how many."""
+    gone = session.scalars(delete(Event).where(*EVENTS.among(rows)).returning(Event.id)).all()
+    session.execute(_OF_EVENTS, {"ids": gone, "owners": list({row.organisation_id for row in rows})})
+    return len(gone)

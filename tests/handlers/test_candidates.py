@@ -4,6 +4,7 @@ from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import select, text
@@ -11,8 +12,13 @@ from sqlalchemy import select, text
 import store
 from app.instance.settings import Settings
 from gateways import files
+from rules.caller import Caller
+from store.accounts import idempotency
+from store.accounts.idempotency import IdempotentAnswer
 from store.applying.attachments import Attachment
+from store.database.prepared import Prepared
 from store.outbox import OutboxItem
+from store.people import erasing as store_erasing
 from tests.api import Api, Tenant, address
 from tests.hooks import wired
 from tests.operations import states
@@ -300,7 +306,7 @@ def test_an_erased_person_is_found_nowhere(tenant: Tenant, mode: str, mail_folde
     done = states.post(api, f"{person['at']}/erase/")
     assert done["counts"]["applications"] == 1
     assert done["counts"]["files"] == 1
-    erased()
+    erased(tenant)
     after = dump()
     assert [word for word in (email, NAME, PHONE, WORDS) if word.lower() in after.lower()] == []
     assert [path for path in mail_folder.rglob("*.eml") if email in path.read_text()] == []
@@ -331,17 +337,119 @@ def test_erasing_takes_merged_profiles_along_and_happens_once(tenant: Tenant) ->
     assert again not in (survivor, source)
 
 
-def test_an_answer_that_was_kept_for_a_key_does_not_tell_of_the_erased(tenant: Tenant) -> None:
+def test_answers_that_were_kept_for_a_key_do_not_tell_of_the_erased(tenant: Tenant) -> None:
     api = tenant.live
-    email, key = address(), {"Idempotency-Key": address()}
-    body = {"email": email}
-    place = f"/assessments/{api.assessment()['slug']}/invites/"
+    email = address()
     job = {"job_slug": api.job(published=True)["slug"], "full_name": NAME, "email": email}
-    made = states.post(api, "/applications/create/", job, headers=key)
-    api.post(place, body)
-    states.post(api, f"/candidates/{made['candidate_id']}/erase/")
-    again = api.post("/applications/create/", job, headers=key)
-    assert (again.status_code, email in again.text) == (404, False)
+    asked = [("/applications/create/", job, address())]
+    made = states.post(api, *asked[0][:2], headers={"Idempotency-Key": asked[0][2]})
+    at = f"/candidates/{made['candidate_id']}"
+    # An answer that has no address in it tells of somebody too.
+    asked += [
+        (f"/assessments/{api.assessment()['slug']}/invites/", {"email": email}, address()),
+        (f"{at}/notes/", {"body": f"{NAME} knows {WORDS}"}, address()),
+    ]
+    bystander = ("/assessments/create/", {"title": "Not of her"}, address())
+    for path, body, key in (*asked[1:], bystander):
+        states.post(api, path, body, headers={"Idempotency-Key": key})
+    states.post(api, f"{at}/erase/")
+    erased(tenant)
+    for path, body, key in asked:
+        again = api.post(path, body, headers={"Idempotency-Key": key})
+        assert (again.status_code, email in again.text, WORDS in again.text) == (404, False, False)
+    path, body, key = bystander
+    assert api.post(path, body, headers={"Idempotency-Key": key}).headers["Idempotent-Replayed"] == "true"
+
+
+def test_a_worker_that_is_killed_while_it_erases_leaves_the_rest_to_the_next(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api, keys = tenant.live, sorted(address() for _ in range(5))
+    monkeypatch.setattr(idempotency, "SOME", 2)
+    made = applied(api)
+    at = f"/candidates/{made['candidate_id']}"
+    for key in keys:
+        states.post(api, f"{at}/notes/", {"body": NAME}, headers={"Idempotency-Key": key})
+    states.post(api, f"{at}/erase/")
+
+    def left() -> list[str]:
+        with store.transaction() as session:
+            mine = select(IdempotentAnswer).where(IdempotentAnswer.key.in_(keys))
+            return [one.key for one in session.scalars(mine) if one.status != idempotency.ERASED]
+
+    looked = 0
+
+    def killed(*given: Any, **named: Any) -> str | None:
+        nonlocal looked
+        looked += 1
+        if looked == 2:
+            raise SystemExit
+        return forget(*given, **named)
+
+    forget = idempotency.forget
+    monkeypatch.setattr(idempotency, "forget", killed)
+    with pytest.raises(SystemExit):
+        erased(tenant)
+    assert left() == keys[2:]
+    erased(tenant)
+    assert left() == []
+
+
+TOLD = {"events": 20_000, "deliveries": 20_000, "outbox": 20_000, "idempotent_answers": 2_000}
+FILL = """
+    INSERT INTO events (id, created_at, organisation_id, livemode, sequence, type, data, fanned_out_at)
+    SELECT gen_random_uuid(), now(), :owner, true, 1000000 + number, 'application.submitted',
+           jsonb_build_object('email', number || '@example.com'), now()
+    FROM generate_series(1, :events) AS number;
+    INSERT INTO deliveries (
+        id, created_at, organisation_id, livemode, endpoint_id, event_id, event_type, payload, status, attempts
+    )
+    SELECT gen_random_uuid(), now(), :owner, true, endpoint.id, event.id, event.type,
+           jsonb_build_object('data', event.data), 'delivered', 1
+    FROM events AS event, webhook_endpoints AS endpoint
+    WHERE event.organisation_id = :owner AND endpoint.organisation_id = :owner
+    ON CONFLICT DO NOTHING;
+    INSERT INTO outbox (id, created_at, organisation_id, livemode, job, arguments, due_at, attempts, finished_at)
+    SELECT gen_random_uuid(), now(), :owner, true, 'mail', jsonb_build_object('to', number || '@example.com'),
+           now(), 1, now()
+    FROM generate_series(1, :outbox) AS number;
+    INSERT INTO idempotent_answers (organisation_id, livemode, key, request, status, body, created_at)
+    SELECT :owner, true, 'filled-' || number, '', 200, '', now()
+    FROM generate_series(1, :idempotent_answers) AS number;
+"""
+
+
+def test_erasing_does_not_read_what_grows(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = tenant.live
+    states.a_verified_webhook(api)
+    made = applied(api)
+    run, asked = Prepared._run, []
+
+    def noted(self: Prepared, means: Any, caller: Any, values: dict[str, Any]) -> Any:
+        found = run(self, means, caller, values)
+        asked.append((self.text, dict(values)))
+        return found
+
+    with store.transaction() as session:
+        for statement in FILL.split(";\n")[:-1]:
+            session.execute(text(statement), {"owner": tenant.organisation.id, **TOLD})
+        session.execute(text(f"ANALYZE {', '.join(TOLD)}"))
+        caller = Caller(tenant.organisation.id, livemode=True, plan_name="growth")
+        monkeypatch.setattr(Prepared, "_run", noted)
+        store_erasing.erase(session, caller, UUID(made["candidate_id"]))
+        monkeypatch.setattr(Prepared, "_run", run)
+        driver: Any = session.connection().connection.driver_connection
+        plans = [
+            "\n".join(line for (line,) in driver.execute(f"EXPLAIN {statement}", values).fetchall())
+            for statement, values in asked
+        ]
+        session.rollback()
+    whole = [plan for plan in plans for table in TOLD if f"Seq Scan on {table}" in plan]
+    assert whole == []
+    told = "\n".join(plans)
+    for index in ("ix_events_person", "uq_deliveries_endpoint_id", "ix_outbox_person"):
+        assert index in told
+    assert "idempotent_answers" not in told
 
 
 def test_an_export_holds_everything(tenant: Tenant) -> None:
@@ -377,10 +485,11 @@ def written(email: str) -> None:
         mail.send(id, arguments)
 
 
-def erased() -> None:
+def erased(owner: Tenant) -> None:
     """Do what erasing left to do, as often as it is asked for."""
+    mine = (OutboxItem.job == "erase", OutboxItem.organisation_id == owner.organisation.id)
     with store.transaction() as session:
-        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "erase")).all()
+        found = session.scalars(select(OutboxItem).where(*mine)).all()
         asked = [(one.id, one.arguments) for one in found]
     for id, arguments in asked:
         erasing.erase(id, arguments)

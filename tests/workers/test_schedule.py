@@ -14,7 +14,7 @@ from store import outbox
 from store.database.aside import Row
 from store.database.ids import new_id
 from store.delivering import fanout
-from store.delivering.webhooks import Delivery
+from store.delivering.webhooks import Delivery, WebhookEndpoint
 from store.events import Event
 from store.operating import retention
 from store.outbox import OutboxItem
@@ -222,8 +222,7 @@ def test_retention_goes_in_batches_and_never_in_one_sweep(kept, caller):
     with store.transaction() as session:
         while fanout.fan_out(session, limit=100).events:
             pass
-    for table in ("events", "deliveries"):
-        age(table, 31)
+    age("deliveries", 31)
     sizes = []
 
     def counted(session, rows):
@@ -231,10 +230,28 @@ def test_retention_goes_in_batches_and_never_in_one_sweep(kept, caller):
         return sizes[-1]
 
     kinds = {kind.name: replace(kind, size=10) for kind in schedule.KINDS}
-    turn([kinds["events"], replace(kinds["deliveries"], do=counted)])
+    turn([replace(kinds["deliveries"], do=counted)])
     assert max(sizes) == 10 + 1  # and one of the newest
     assert sum(sizes) >= 35
     assert deliveries_of(id) == []
+
+
+def test_no_delivery_outlives_its_event(kept, caller):
+    id, _ = new_endpoint(caller, "https://example.com/together")
+    happen(caller, *["job.created"] * 3)
+    with store.transaction() as session:
+        while fanout.fan_out(session, limit=100).events:
+            pass
+        first = session.scalars(
+            select(Delivery).where(Delivery.endpoint_id == id).order_by(Delivery.id)
+        ).first()
+        first.status = "delivered"
+        session.get(WebhookEndpoint, id).pending_delivery_count = 2
+    age("events", 31)
+    schedules({"events"})
+    assert deliveries_of(id) == []
+    with store.transaction() as session:
+        assert session.get(WebhookEndpoint, id).pending_delivery_count == 0
 
 
 def test_what_is_done_and_what_fails_is_counted(wired):
