@@ -1,7 +1,7 @@
 """Invitations and the results that come of them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -9,7 +9,9 @@ from sqlalchemy.orm import Session
 from rules import decimals, grading
 from rules import invitations as rules
 from rules import results as result_rules
+from rules import sessions as session_rules
 from rules.caller import Caller
+from rules.candidates import SOURCES
 from rules.clock import iso, now
 from rules.errors import MissingEmail
 from rules.pages import Page
@@ -22,12 +24,16 @@ from store import events, outbox
 from store.accounts import organisations
 from store.advancing import enrollments, waiting
 from store.applying import applications
-from store.assessing import assessments, invitations, inviting, results
+from store.assessing import assessments, invitations, inviting, results, sessions
 from store.assessing.invitations import Invitation
+from store.assessing.sessions import CandidateSession
 from store.auditing import trail
 from store.database.engine import Change, Reading
+from store.people import candidates
 
 Body = dict[str, Any]
+
+ACTOR = "public_api"
 
 
 def list_assessment_invitations(reading: Reading, caller: Caller, slug: str, **query: Any) -> Page:
@@ -91,14 +97,30 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
     return {"invited": [schemas.bulk_row(invitation) for invitation in order], "skipped": skipped}
 
 
+def update_invitation(session: Session, caller: Caller, token: str, body: Body) -> Body:
+    """Change what is sent; another extra time moves the deadline of a running session."""
+    invitation = invitations.get(session, caller, token, for_update=True)
+    sitting, moment = sessions.of(session, invitation), sessions.moment(session)
+    rules.check_update(_status(invitation, sitting, moment), body, moment)
+    if sitting is not None and sitting.deadline_at is not None and "extra_time_percent" in body:
+        percents = (invitation.extra_time_percent, body["extra_time_percent"])
+        sitting.deadline_at = session_rules.moved_deadline(
+            sitting.started_at, sitting.deadline_at, percents, moment=moment
+        )
+    invitation.change(body)
+    session.flush()
+    return schemas.detail(invitation)
+
+
 def cancel_invitation(session: Session, caller: Caller, token: str) -> None:
     """Remove an invitation that nobody started."""
     applications.hold_invited(session, caller, token)
     enrollments.hold_invited(session, caller, token)
     invitation = invitations.get(session, caller, token, for_update=True)
     rules.check_cancel(invitation.status)
-    applications.forget_invitation(session, invitation)
-    enrollments.forget_invitation(session, invitation, "public_api")
+    former = invitations.former(session, invitation)
+    applications.name_instead(session, invitation, former)
+    enrollments.forget_invitation(session, invitation, former, ACTOR)
     invitations.remove(session, invitation)
 
 
@@ -111,6 +133,37 @@ def remind_invitation(session: Session, caller: Caller, token: str) -> Body:
     invitation.reminded_at, invitation.mail_error = now(), None
     _mail(session, caller, [invitation], "reminder")
     return {"message": "The reminder is on its way.", "reminded_at": iso(invitation.reminded_at)}
+
+
+def reopen_invitation(session: Session, caller: Caller, token: str, body: Body) -> Body:
+    """Give who did not begin in time another while."""
+    invitation = invitations.get(session, caller, token, for_update=True)
+    status = _status(invitation, None, sessions.moment(session))
+    move = rules.reopen(status, invitation.email, invitation.assessment.status)
+    invitation.expires_at = _expiry(body)
+    if invitation.status != move.target:  # the schedule has come by since it expired
+        events.apply(session, invitation, move)
+    session.flush()
+    return schemas.detail(invitation)
+
+
+def retake_invitation(session: Session, caller: Caller, token: str, body: Body) -> tuple[Body, int]:
+    """Invite who has completed the assessment to take it once more."""
+    organisations.hold_month(session, caller)
+    seen = invitations.read(session, caller, token)
+    rules.check_known(seen.status, seen.email)
+    person = {"email": seen.email, "name": seen.name, "source": SOURCES["invitation"]}
+    [candidate_id] = candidates.meet_all(session, caller, [person]).values()
+    applications.hold_invited(session, caller, token)
+    enrollments.hold_invited(session, caller, token)
+    invitation = invitations.get(session, caller, token, for_update=True)
+    terms = {"expires_at": _expiry(body), "candidate_id": candidate_id}
+    made = inviting.retake(session, caller, invitation, terms, schemas.event)
+    applications.name_instead(session, invitation, made.id)
+    enrollments.retake(session, invitation, made.id, ACTOR)
+    if body["send_email"]:
+        _mail(session, caller, [made], "invitation")
+    return schemas.detail(made), 201
 
 
 def get_result(session: Session, caller: Caller, token: str) -> Body:
@@ -137,10 +190,24 @@ def review_result(session: Session, caller: Caller, token: str, body: Body) -> B
 
 def _terms(body: Mapping[str, Any]) -> Body:
     return {
-        "expires_at": now() + timedelta(days=body["expires_days"]),
+        "expires_at": _expiry(body),
         "extra_time_percent": body["extra_time_percent"],
         "tags": body["tags"],
     }
+
+
+def _expiry(body: Mapping[str, Any]) -> datetime:
+    return now() + timedelta(days=body["expires_days"])
+
+
+def _status(invitation: Invitation, sitting: CandidateSession | None, moment: datetime) -> str:
+    """Say what a locked invitation is, also where the schedule has not come by yet."""
+    return session_rules.status(
+        invitation.status,
+        expires_at=invitation.expires_at,
+        deadline_at=sitting.deadline_at if sitting else None,
+        moment=moment,
+    )
 
 
 def _announce(session: Session, caller: Caller, made: Sequence[Invitation], *, send_email: bool) -> None:

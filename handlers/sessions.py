@@ -49,7 +49,7 @@ def save_answer(begin: Begin, token: str, assessment_case_id: UUID, body: Body) 
         if sitting.status == "started":
             case = _case(session, sitting, assessment_case_id)
             answer = rules.sessions.answer(_question(case.content), body["answer"])
-            return {"saved_at": schemas.sessions.moment(sessions.save(session, sitting, case, answer))}
+            return schemas.sessions.saved(sitting, sessions.save(session, sitting, case, answer))
     # Refused after the commit: a session whose time is up has just been finished, and stays so.
     raise rules.sessions.refusal(sitting.status)
 

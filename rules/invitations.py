@@ -4,17 +4,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from rules.clock import iso
 from rules.errors import (
     AlreadyCompleted,
     AlreadyStarted,
     AssessmentNotActive,
+    Invalid,
     InvitationExpired,
     InviteQuotaExceeded,
     ReminderCooldown,
 )
-from rules.moves import Move
+from rules.moves import Move, take
 
 # What time does to an invitation; what its candidate does is in rules.sessions.
 MOVES = {
@@ -22,7 +24,14 @@ MOVES = {
     "reopen": Move({"expired"}, "pending"),
 }
 
+# What may be changed of an invitation in each state; in the others nothing.
+CHANGEABLE: Mapping[str, frozenset[str]] = {
+    "pending": frozenset({"expires_at", "extra_time_percent", "name", "role", "tags"}),
+    "started": frozenset({"extra_time_percent"}),
+}
+
 INVITED_FOR = timedelta(days=7)  # where nobody says how long
+LONGEST_INVITED = timedelta(days=365)
 
 REMIND_EVERY = timedelta(hours=24)
 LONGEST_SHOWN = 254  # of what stood where an address should
@@ -56,6 +65,53 @@ def check_remind(status: str, *, expires_at: datetime, reminded_at: datetime | N
         raise InvitationExpired(status="expired")
     if reminded_at is not None and now - reminded_at < REMIND_EVERY:
         raise ReminderCooldown(reminded_at=iso(reminded_at))
+
+
+def check_update(status: str, changes: Mapping[str, Any], now: datetime) -> None:
+    """Refuse a change that the state does not allow, or an expiry that no invitation has."""
+    changeable = CHANGEABLE.get(status)
+    if changeable is None:
+        raise Invalid(f"An invitation that is {status} can no longer be changed.", status=status)
+    if late := [name for name in changes if name not in changeable]:
+        message = f"Can no longer be changed once the invitation is {status}."
+        raise Invalid(status=status, fields=[{"pointer": f"/{name}", "message": message} for name in late])
+    expires_at = changes.get("expires_at")
+    if expires_at is not None and expires_at <= now:
+        raise Invalid.at("/expires_at", "Must be a moment to come.")
+    if expires_at is not None and expires_at > now + LONGEST_INVITED:
+        raise Invalid.at("/expires_at", f"Must be at most {LONGEST_INVITED.days} days from now.")
+
+
+def reopen(status: str, email: str, assessment_status: str) -> Move:
+    """Say how an invitation that has expired is opened again, or refuse."""
+    move = take(MOVES, "reopen", status)
+    check_known(status, email)
+    check_active(assessment_status)
+    return move
+
+
+def check_retake(status: str, email: str, assessment_status: str) -> None:
+    """Refuse another attempt at what has not been completed."""
+    if status != "completed":
+        raise Invalid(f"An assessment that is {status} cannot be taken again.", status=status)
+    check_known(status, email)
+    check_active(assessment_status)
+
+
+def check_newest(id: UUID, newest: Any) -> None:
+    """Refuse a second retake of one invitation: the newest one is what may be taken again."""
+    if newest.id != id:
+        raise Invalid(
+            "The candidate has been invited again already; the newest invitation is the one to look at.",
+            status="completed",
+            newest={"invite_token": newest.token, "status": newest.status},
+        )
+
+
+def check_known(status: str, email: str) -> None:
+    """Refuse to invite a candidate who was erased."""
+    if not email:
+        raise Invalid("The candidate was erased and cannot be invited again.", status=status)
 
 
 def shown(given: Any) -> str | None:

@@ -79,6 +79,22 @@ def deadline(
     return None if allowed is None else started_at + allowed
 
 
+def moved_deadline(
+    began: datetime, deadline: datetime, percents: tuple[int, int], *, moment: datetime
+) -> datetime:
+    """Return a running session's deadline with another extra time (`percents`: until now, from now on), or refuse.
+
+    The limit is the one that held when it began. Time that was given is not taken back once it is being used.
+    """
+    before, after = percents
+    moved = began + (deadline - began) * (100 + after) / (100 + before)
+    if moved <= moment:
+        raise Invalid.at(
+            "/extra_time_percent", "The candidate has been at work for longer than that already."
+        )
+    return moved
+
+
 def seconds_between(started_at: datetime, previous: datetime | None, moment: datetime) -> int:
     """Return the whole seconds of the sitting from one save to the next.
 

@@ -30,6 +30,7 @@ class Invitation(Schema):
     extra_time_percent = fields.Integer()
     assessment = fields.Nested(_Assessment)
     candidate_id = fields.UUID(allow_none=True)
+    retake_of = fields.String(allow_none=True)
     created_at = Moment()
     updated_at = Moment()
     expires_at = Moment()
@@ -61,6 +62,7 @@ class Event(Schema):
     status = fields.String()
     expires_at = Moment()
     external_id = fields.String()
+    retake_of = fields.String()
     enrollment_id = fields.UUID()
 
 
@@ -70,7 +72,7 @@ _event: Show = show(Event())
 
 
 def event(invitation: Any) -> dict[str, Any]:
-    """Show an event's data; a reference or an enrollment that is unset is left out, an enrollment has two names."""
+    """Show an event's data; what is unset is left out, and an enrollment has two names."""
     kept = {name: value for name, value in _event(invitation).items() if value is not None}
     return kept | {"pipeline_enrollment_id": kept["enrollment_id"]} if "enrollment_id" in kept else kept
 

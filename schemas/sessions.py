@@ -4,6 +4,7 @@ The candidate's view is built from named fields, never by leaving fields out: wh
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -80,6 +81,11 @@ def _case(case: Any) -> dict[str, Any]:
         "answer": case.answer[0] if case.answer else None,
         "saved_at": moment(case.saved_at),
     }
+
+
+def saved(sitting: Any, saved_at: datetime) -> dict[str, Any]:
+    """Confirm a save, with the deadline as it is by now."""
+    return {"saved_at": moment(saved_at), "deadline_at": moment(sitting.session.deadline_at)}
 
 
 def visible_tests(content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -99,6 +99,7 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
   function confirm(id, editedAt, result) {
     failures = 0;
     clock.sync(result.body.saved_at, result.sentAt, result.receivedAt);
+    if (!over) clock.follow(result.body.deadline_at);
     const one = records.get(id);
     one.savedAt = result.body.saved_at;
     if (one.editedAt === editedAt) one.saved = true;

@@ -29,6 +29,11 @@ export function makeClock({ onWarning, onLastSeconds, onZero }) {
     else tick();
   }
 
+  // Extra time may be given while the session runs: every save tells the deadline.
+  function follow(deadlineAt) {
+    if (deadlineAt && Date.parse(deadlineAt) !== deadline) run(deadlineAt);
+  }
+
   function tick() {
     const left = deadline - now();
     text.textContent = written(Math.max(0, Math.ceil(left / 1000)));
@@ -50,7 +55,7 @@ export function makeClock({ onWarning, onLastSeconds, onZero }) {
     if (reached && seconds > 0) onWarning(reached.text);
   }
 
-  return { now, sync, run, stop: () => clearTimeout(timer), nearEnd: () => deadline !== null && deadline - now() < 6000 };
+  return { now, sync, run, follow, stop: () => clearTimeout(timer), nearEnd: () => deadline !== null && deadline - now() < 6000 };
 }
 
 function written(seconds) {

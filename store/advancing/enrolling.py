@@ -212,14 +212,14 @@ def _create(
 
 
 def _invited(session: Session, assessment: Assessment, emails: Collection[str]) -> dict[str, UUID]:
-    """Return which addresses were invited before, with their invitations."""
+    """Return which addresses were invited before, with their newest invitations."""
     found = select(Invitation.email_key, Invitation.id).where(
         Invitation.organisation_id == assessment.organisation_id,
         Invitation.livemode == assessment.livemode,
         Invitation.assessment_id == assessment.id,
         Invitation.email_key.in_(emails),
     )
-    return {one.email_key: one.id for one in session.execute(found)}
+    return {one.email_key: one.id for one in session.execute(found.order_by(Invitation.attempt))}
 
 
 def _invite(

@@ -10,6 +10,7 @@ from sqlalchemy import ForeignKey, Index, UniqueConstraint, bindparam, select, t
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from rules.caller import Caller
+from rules.clock import now
 from rules.errors import NotFound
 from store.advancing.pipelines import Pipeline
 from store.assessing.invitations import Invitation
@@ -177,14 +178,32 @@ def hold_invited(session: Session, caller: Caller, token: str) -> None:
     lock(session, Enrollment.invitation_id == invited.scalar_subquery())
 
 
-def forget_invitation(session: Session, invitation: Invitation, actor: str) -> None:
+def forget_invitation(session: Session, invitation: Invitation, former: UUID | None, actor: str) -> None:
     """Have no enrollment name an invitation that is about to be removed; a stage that it was of waits for a person.
 
-    Those that were linked to it while its row was awaited are among them.
+    Where it was a retake, the invitation before it (`former`) is the stage's again, and its outcome counts. Those that
+    were linked to it while its row was awaited are among them.
     """
     for enrollment in lock(session, Enrollment.invitation_id == invitation.id):
-        enrollment.invitation_id = enrollment.retry_at = None
+        enrollment.invitation_id, enrollment.retry_at = former, None
         if enrollment.completed_at is None:
-            at = enrollment.current_stage
-            happened(session, enrollment, "invitation_cancelled", actor=actor, from_stage=at, to_stage=at)
+            enrollment.retry_at = now() if former else None
+            _stays(session, enrollment, "invitation_cancelled", actor)
     session.flush()
+
+
+def retake(session: Session, invitation: Invitation, newest: UUID, actor: str) -> None:
+    """Have who waits for the outcome of an invitation wait for that of its retake; an outcome on hold is none any more.
+
+    Who has ended stays as it is.
+    """
+    waiting = lock(session, Enrollment.invitation_id == invitation.id, Enrollment.completed_at.is_(None))
+    for enrollment in waiting:
+        enrollment.invitation_id, enrollment.missed, enrollment.retry_at = newest, None, None
+        _stays(session, enrollment, "invitation_retaken", actor)
+    session.flush()
+
+
+def _stays(session: Session, enrollment: Enrollment, kind: str, actor: str) -> None:
+    at = enrollment.current_stage
+    happened(session, enrollment, kind, actor=actor, from_stage=at, to_stage=at)

@@ -149,10 +149,10 @@ def hold_invited(session: Session, caller: Caller, token: str) -> None:
     session.execute(mine.with_only_columns(Application.id).with_for_update(of=Application))
 
 
-def forget_invitation(session: Session, invitation: Invitation) -> None:
-    """Have no application name an invitation that is about to be removed."""
+def name_instead(session: Session, invitation: Invitation, other: UUID | None) -> None:
+    """Have applications that name an invitation name another one, or none."""
     came_of_it = update(Application).where(Application.invitation_id == invitation.id)
-    session.execute(came_of_it.values(invitation_id=None))
+    session.execute(came_of_it.values(invitation_id=other))
 
 
 def live(session: Session, job: Job, email: str) -> Application | None:

@@ -31,21 +31,23 @@ class Invitation(Base, Owned, Updated):
 
     __tablename__ = "invitations"
     __table_args__ = (
-        # What is there once in an assessment, and is looked for in all of an organisation's.
+        # What is there once for each attempt at an assessment, and is looked for in all of an organisation's.
         Index(
-            "uq_invitations_owner_email_key",
+            "uq_invitations_attempts_email_key",
             "organisation_id",
             "livemode",
             "email_key",
             "assessment_id",
+            "attempt",
             unique=True,
         ),
         Index(
-            "uq_invitations_owner_external_id",
+            "uq_invitations_attempts_external_id",
             "organisation_id",
             "livemode",
             "external_id",
             "assessment_id",
+            "attempt",
             unique=True,
             postgresql_where=text("external_id IS NOT NULL"),
         ),
@@ -79,6 +81,9 @@ class Invitation(Base, Owned, Updated):
     # None while a version that knew no profiles is still running beside this one.
     candidate_id: Mapped[UUID | None] = mapped_column(ForeignKey("candidates.id"))
     mail_error: Mapped[str | None]  # why the last mail did not reach the address
+    # 1, then 2 of a retake, and so on: of a person's invitations to an assessment the highest is the one that counts.
+    attempt: Mapped[int] = mapped_column(default=1, server_default="1")
+    retake_of: Mapped[str | None]  # the token of the attempt before
 
     assessment: Mapped[Assessment] = relationship(lazy="raise", innerjoin=True)
 
@@ -169,6 +174,13 @@ def note_refusal(session: Session, id: UUID, words: str) -> None:
     """Note why a mail about an invitation did not reach its address; nothing where it is gone, or was erased."""
     here = update(Invitation).where(Invitation.id == id, Invitation.email != "")
     session.execute(here.values(mail_error=words))
+
+
+def former(session: Session, invitation: Invitation) -> UUID | None:
+    """Find the invitation that a retake is of; None where it is no retake."""
+    if invitation.retake_of is None:
+        return None
+    return session.scalar(select(Invitation.id).where(Invitation.token == invitation.retake_of))
 
 
 def remove(session: Session, invitation: Invitation) -> None:

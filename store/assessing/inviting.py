@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from rules.caller import Caller
 from rules.candidates import SOURCES
 from rules.clock import month, now
-from rules.invitations import INVITED_FOR, check_active, check_quota
+from rules.errors import InviteQuotaExceeded
+from rules.invitations import INVITED_FOR, check_active, check_newest, check_quota, check_retake
 from rules.tokens import new_token
 from store import events, outbox
 from store.accounts import organisations
@@ -23,6 +24,8 @@ from store.database.prepared import Prepared, rows
 from store.people import candidates
 
 SOURCE = SOURCES["invitation"]
+# What a retake has of the invitation before it.
+SAME = ("email", "name", "role", "external_id", "tags", "extra_time_percent", "enrollment_id")
 
 _EXISTING = Prepared(
     visible(ANYONE, Invitation)
@@ -30,7 +33,9 @@ _EXISTING = Prepared(
         Invitation.assessment_id == bindparam("assessment_id"),
         (Invitation.email_key == bindparam("email")) | (Invitation.external_id == bindparam("external_id")),
     )
-    .order_by((Invitation.external_id == bindparam("external_id")).desc().nulls_last())
+    .order_by(
+        (Invitation.external_id == bindparam("external_id")).desc().nulls_last(), Invitation.attempt.desc()
+    )
     .limit(1)
 )
 
@@ -38,7 +43,7 @@ _EXISTING = Prepared(
 def existing(
     session: Change, caller: Caller, assessment: Any, *, email: str, external_id: str | None
 ) -> Any | None:
-    """Read who was invited before: by reference first, then by address in any case."""
+    """Read who was invited before: by reference first, then by address in any case; of retakes the newest."""
     return _EXISTING.first(
         session, caller, assessment_id=assessment.id, email=email.casefold(), external_id=external_id
     )
@@ -63,14 +68,16 @@ _INSERT = """
     INSERT INTO invitations (
         id, created_at, updated_at, organisation_id, livemode, assessment_id, status,
         token, email, email_key, name, role, external_id, tags, extra_time_percent, expires_at, enrollment_id,
-        candidate_id
+        candidate_id, attempt, retake_of
     )
     SELECT one.id, :moment, :moment, :organisation_id, :livemode, :assessment_id, 'pending',
            one.token, one.email, one.email_key, one.name, one.role, one.external_id,
-           one.tags, one.extra_time_percent, one.expires_at, one.enrollment_id, {candidate}
+           one.tags, one.extra_time_percent, one.expires_at, one.enrollment_id, {candidate},
+           coalesce(one.attempt, 1), one.retake_of
     FROM jsonb_to_recordset(CAST(:candidates AS jsonb)) AS one (
         id uuid, token text, email text, email_key text, name text, role text, external_id text,
-        tags text[], extra_time_percent int, expires_at timestamptz, enrollment_id uuid, candidate_id uuid
+        tags text[], extra_time_percent int, expires_at timestamptz, enrollment_id uuid, candidate_id uuid,
+        attempt int, retake_of text
     )
 """
 _BY_ADDRESS = 'ORDER BY one.email_key COLLATE "C"'
@@ -132,6 +139,27 @@ def invite(
     """Invite a candidate once, with its event; return the invitation and whether it is new, or refuse."""
     check_active(assessment.status)
     return _meet(session, caller, assessment, candidate, show)
+
+
+def retake(
+    session: Session,
+    caller: Caller,
+    former: Invitation,
+    candidate: Mapping[str, Any],
+    show: events.Shape,
+) -> Any:
+    """Invite the person of a locked invitation once more, with its event, or refuse; `candidate` says what differs."""
+    check_retake(former.status, former.email, former.assessment.status)
+    newest = existing(session, caller, former.assessment, email=former.email, external_id=None)
+    check_newest(former.id, newest)
+    same = {name: getattr(former, name) for name in SAME}
+    again = {"attempt": former.attempt + 1, "retake_of": former.token}
+    made, _ = _create(session, caller, former.assessment, {**same, **again, **candidate})
+    if made is None:
+        used = organisations.invites_used(session, caller)
+        raise InviteQuotaExceeded(limit=caller.plan.invites, used=used)
+    events.record(session, "invitation.created", made, show(made))
+    return made
 
 
 class Shows(Protocol):

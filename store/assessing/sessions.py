@@ -248,6 +248,12 @@ def save(session: Session, sitting: Sitting, row: SessionCase, answer: Any) -> d
     return sitting.moment
 
 
+def of(session: Session, invitation: Invitation) -> CandidateSession | None:
+    """Lock the session of a locked invitation; None before the start."""
+    found = select(CandidateSession).where(CandidateSession.invitation_id == invitation.id)
+    return session.scalars(found.with_for_update()).first()
+
+
 DUE = Due("sessions", CandidateSession, CandidateSession.deadline_at, CandidateSession.completed_at.is_(None))
 
 

@@ -78,7 +78,7 @@ ROWS = (
     "DELETE FROM enrollment_notes WHERE enrollment_id = ANY (:enrollments)",
     f"""
     UPDATE invitations SET token = id || :token, email = '', email_key = {NOBODY}, name = '', role = '',
-        external_id = NULL, tags = '{{}}', mail_error = NULL, updated_at = :moment,
+        external_id = NULL, tags = '{{}}', mail_error = NULL, retake_of = NULL, updated_at = :moment,
         status = CASE status WHEN 'pending' THEN 'expired' ELSE status END
     WHERE id = ANY (:invitations)
     """,  # noqa: S608 - names of our own

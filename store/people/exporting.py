@@ -12,7 +12,7 @@ from store.database.prepared import Prepared
 from store.people.candidates import Candidate
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d")
-OURS = "'organisation_id', 'email_key', 'token', 'key', 'content'"
+OURS = "'organisation_id', 'email_key', 'token', 'retake_of', 'key', 'content'"
 HELD = {
     "applications": f"""
         SELECT to_jsonb(application) - ARRAY[{OURS}] || jsonb_build_object(

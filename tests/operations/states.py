@@ -4,14 +4,19 @@ import atexit
 import contextlib
 import functools
 import itertools
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
+import schemas.invitations
 import store
+from rules.clock import now
 from store.accounts import members
 from store.accounts.organisations import Organisation
+from store.assessing import invitations
+from store.assessing.invitations import Invitation
 from store.delivering.fanout import fan_out
 from store.outbox import OutboxItem
 from tests.api import Api, address
@@ -85,6 +90,23 @@ def an_invitation(api: Api, *contents: dict[str, Any]) -> Ids:
     person = {"email": address(), "external_id": f"ats-{next(_numbers)}", "tags": ["spring"]}
     token = post(api, f"/assessments/{made['slug']}/invites/", person)["invite_token"]
     return {**made, "token": token, "person": person["email"], "external": str(person["external_id"])}
+
+
+def an_expired_invitation(api: Api) -> Ids:
+    """An invitation that nobody started in time."""
+    made = an_invitation(api)
+    past = {"expires_at": now() - timedelta(seconds=1), "updated_at": Invitation.updated_at}
+    with store.transaction() as session:
+        row = session.execute(
+            update(Invitation)
+            .where(Invitation.token == made["token"])
+            .values(**past)
+            .returning(Invitation.id)
+        )
+        due = invitations.DUE.choose(session, 1_000)
+        invitations.expire(session, due, schemas.invitations.event)
+        assert row.scalar_one() in {one.id for one in due}
+    return made
 
 
 def a_sitting(api: Api, *contents: dict[str, Any]) -> Ids:

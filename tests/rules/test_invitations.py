@@ -12,6 +12,7 @@ from rules.errors import (
     AlreadyCompleted,
     AlreadyStarted,
     AssessmentNotActive,
+    Invalid,
     InvitationExpired,
     InviteQuotaExceeded,
     ReminderCooldown,
@@ -124,3 +125,45 @@ def test_what_stood_where_an_address_should_is_shown_as_it_was_sent(given: Any, 
 
 def test_the_events_of_the_moves_are_in_the_catalogue() -> None:
     assert {move.event for move in invitations.MOVES.values() if move.event} <= set(EVENTS)
+
+
+@pytest.mark.parametrize("status", ["pending", "started", "completed", "expired"])
+def test_a_state_says_what_may_be_changed(status: str) -> None:
+    everything = {"expires_at", "extra_time_percent", "name", "role", "tags"}
+    allowed = {"pending": everything, "started": {"extra_time_percent"}}.get(status)
+    for name in sorted(everything):
+        change = {name: NOW + DAY if name == "expires_at" else "x"}
+        if allowed is not None and name in allowed:
+            invitations.check_update(status, change, NOW)
+        else:
+            with pytest.raises(Invalid) as refused:
+                invitations.check_update(status, change, NOW)
+            assert refused.value.details["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "good"),
+    [(NOW, False), (NOW + timedelta(seconds=1), True), (NOW + 365 * DAY, True), (NOW + 366 * DAY, False)],
+)
+def test_an_invitation_expires_within_a_year(expires_at: datetime, good: bool) -> None:
+    if good:
+        invitations.check_update("pending", {"expires_at": expires_at}, NOW)
+        return
+    with pytest.raises(Invalid) as refused:
+        invitations.check_update("pending", {"expires_at": expires_at}, NOW)
+    assert refused.value.details["fields"][0]["pointer"] == "/expires_at"
+
+
+@pytest.mark.parametrize("status", ["pending", "started", "completed", "expired"])
+def test_what_has_expired_is_reopened_and_what_is_completed_taken_again(status: str) -> None:
+    for wanted, act in (("expired", invitations.reopen), ("completed", invitations.check_retake)):
+        if status == wanted:
+            act(status, "ada@example.com", "active")
+            with pytest.raises(Invalid, match="erased"):
+                act(status, "", "active")
+            with pytest.raises(AssessmentNotActive):
+                act(status, "ada@example.com", "archived")
+        else:
+            with pytest.raises(Invalid) as refused:
+                act(status, "ada@example.com", "active")
+            assert refused.value.details == {"status": status}

@@ -47,6 +47,23 @@ def test_extra_time_is_a_part_of_the_limit(limit, extra, minutes):
     assert sessions.deadline(NOON, limit, extra) == NOON + timedelta(minutes=minutes)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "minutes"), [(0, 50, 90), (50, 0, 60), (25, 100, 120), (25, 25, 75)]
+)
+def test_a_deadline_moves_with_the_extra_time(before, after, minutes):
+    deadline = NOON + timedelta(minutes=60) * (100 + before) / 100
+    moved = sessions.moved_deadline(NOON, deadline, (before, after), moment=NOON + timedelta(minutes=59))
+    assert moved == NOON + timedelta(minutes=minutes)
+
+
+def test_time_that_is_being_used_is_not_taken_back():
+    with pytest.raises(Invalid) as refused:
+        sessions.moved_deadline(
+            NOON, NOON + timedelta(minutes=90), (50, 0), moment=NOON + timedelta(minutes=60)
+        )
+    assert refused.value.details["fields"][0]["pointer"] == "/extra_time_percent"
+
+
 def test_without_a_limit_there_is_no_deadline():
     assert sessions.deadline(NOON, None, 50) is None
 

@@ -45,8 +45,21 @@ ROWS = {
         },
     ),
     "get_invitation": Row(states.an_invitation),
+    "update_invitation": Row(
+        states.an_invitation,
+        {
+            "expires_at": "2027-03-01T10:00:00.000Z",
+            "extra_time_percent": 50,
+            "name": "Ada",
+            "role": "Engineer",
+            "tags": ["spring"],
+        },
+        also=(Row(states.a_sitting, {"extra_time_percent": 100}),),
+    ),
     "cancel_invitation": Row(states.an_invitation, status=204, answers=None),
     "remind_invitation": Row(states.an_invitation),
+    "reopen_invitation": Row(states.an_expired_invitation, {"expires_days": 3}),
+    "retake_invitation": Row(states.a_pass, {"expires_days": 3, "send_email": True}, status=201),
     "get_result": Row(states.a_submission, also=(Row(states.a_pass), Row(states.an_invitation))),
     "review_result": Row(
         states.a_submission, {"cases": [{"case_order": 1, "score": "7.50", "comment": "Writes are missing."}]}
