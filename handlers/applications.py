@@ -63,7 +63,7 @@ def get_application(session: Session, caller: Caller, application_id: UUID) -> B
 def create_application(begin: Begin, finish: Begin, caller: Caller, body: Body) -> tuple[Body, int]:
     """Apply for somebody; a second time answers the application that exists."""
     names = [str(body[name]) for name in ("job_id", "job_slug") if name in body]
-    made, new = apply(begin, finish, caller, names, body, source="public_api", actor=ACTOR)
+    made, new = apply(begin, finish, caller, names, body, source=body["source"], actor=ACTOR)
     return made, 201 if new else 200
 
 
@@ -206,6 +206,42 @@ def hire_application(session: Session, caller: Caller, application_id: UUID) -> 
     found = applications.get(session, caller, application_id, for_update=True)
     moves.hire(session, found, schemas, actor=ACTOR)
     return _shown(session, found)
+
+
+def upload_attachment(
+    begin: Begin, finish: Begin, caller: Caller, application_id: UUID, body: Body
+) -> tuple[Body, int]:
+    """Keep one more file, and have a new CV read and scored."""
+    file, kind = body["file"], body["kind"]
+    with begin() as session:
+        found = applications.get(session, caller, application_id)
+        _check_upload(session, found)
+        used = room.used(session, caller)
+    if fault := _fault(file):
+        raise Invalid.at("/file", fault)
+    room.check(caller, used, len(file.content))
+    kept = _keep(caller, kind, file)
+    made = None
+    try:
+        with finish() as session:
+            found = applications.get(session, caller, application_id, for_update=True)
+            _check_upload(session, found)
+            room.take(session, caller, kept["size_bytes"])
+            made = attachments.create(session, caller, found.id, kept)
+            found.updated_at = now()
+            session.flush()
+            if kind == "cv":
+                screened.anew(session, found)
+            answer = schemas.attachment(made)
+    finally:
+        if made is None:
+            files.delete(kept["key"])
+    return answer, 201
+
+
+def _check_upload(session: Session, application: Application) -> None:
+    kept = attachments.of(session, application.id)
+    rules.check_upload(application.status, application.email, len(kept))
 
 
 def download_attachment(begin: Begin, caller: Caller, application_id: UUID, attachment_id: UUID) -> File:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rules import answers as typed
-from rules.errors import Invalid
+from rules.errors import Invalid, LimitReached
 from rules.moves import Move, take
 
 STATUSES = ("submitted", "knockout_failed", "on_hold", "withdrawn", "advanced", "rejected", "hired")
@@ -29,6 +29,7 @@ REPEATED = {"reject": "rejected", "hold": "on_hold"}
 
 RECEIPTED = {"public_careers", "public_api"}  # sources whose candidates may be told that it has arrived
 
+MOST_FILES = 20  # of one application
 LONGEST_NAME = 255  # of a file
 LONGEST_PERSON, LONGEST_PHONE = 200, 40
 
@@ -118,6 +119,14 @@ def check(
     if found:
         raise Invalid(fields=found)
     return rows
+
+
+def check_upload(status: str, email: str, files: int) -> None:
+    """Refuse one more file where there are enough, or where the candidate was erased."""
+    if not email:
+        raise Invalid("The candidate was erased; nothing is kept of them any more.", status=status)
+    if files >= MOST_FILES:
+        raise LimitReached(f"An application has at most {MOST_FILES} files.", limit=MOST_FILES, used=files)
 
 
 def file_name(given: str, otherwise: str) -> str:

@@ -111,7 +111,7 @@ class Event(Schema):
 _item: Show = show(Item())
 _summary: Show = show(Summary())
 _answer: Show = show(Answer())
-_attachment: Show = show(Attachment())
+attachment: Show = show(Attachment())
 _history: Show = show(History())
 _event: Show = show(Event())
 result: Show = show(Result())
@@ -133,7 +133,7 @@ def detail(
     """Show an application with its answers, its files and its history."""
     return item(application) | {
         "answers": [_answer(one) for one in answers],
-        "attachments": [_attachment(one) for one in attachments],
+        "attachments": [attachment(one) for one in attachments],
         "events": [_history(one) for one in history],
     }
 

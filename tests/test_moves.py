@@ -17,6 +17,7 @@ MOVERS = {
 NO_STATES = {
     "store/assessing/sessions.py SessionCase": "how right an answer is: a grade, given anew by each review",
     "store/applying/screened.py keep": "how far screening has come: it follows from what was found",
+    "store/applying/screened.py anew": "the same: it begins once more",
     # A delivery carries an event and has none of its own; it has no updated_at, and thousands settle at once.
     "store/delivering/sending.py _SETTLE": "what came of attempts",
     "store/delivering/deliveries.py retry": "it is due again",

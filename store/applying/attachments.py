@@ -19,29 +19,34 @@ class Attachment(Base, Owned):
     __table_args__ = (Index("ix_attachments_application", "application_id", "id"),)
 
     application_id: Mapped[UUID] = mapped_column(ForeignKey("applications.id"))
-    kind: Mapped[str]  # cv, cover_letter
+    kind: Mapped[str]  # cv, cover_letter, other
     filename: Mapped[str]
     content_type: Mapped[str]  # by its content
     size_bytes: Mapped[int]
     key: Mapped[str] = mapped_column(unique=True)
 
 
-def create(session: Session, caller: Caller, application_id: UUID, file: Mapping[str, Any]) -> None:
+def create(session: Session, caller: Caller, application_id: UUID, file: Mapping[str, Any]) -> Attachment:
     """Note a file that has been kept."""
-    session.add(
-        Attachment(
-            organisation_id=caller.organisation_id,
-            livemode=caller.livemode,
-            application_id=application_id,
-            **file,
-        )
+    made = Attachment(
+        organisation_id=caller.organisation_id,
+        livemode=caller.livemode,
+        application_id=application_id,
+        **file,
     )
+    session.add(made)
+    return made
 
 
 def of(session: Session, application_id: UUID) -> list[Attachment]:
     """Load what is known of an application's files."""
     rows = select(Attachment).where(Attachment.application_id == application_id)
     return list(session.scalars(rows.order_by(Attachment.id)))
+
+
+def cv(session: Session, application_id: UUID) -> Attachment | None:
+    """Find the CV that counts: the newest one."""
+    return next((file for file in reversed(of(session, application_id)) if file.kind == "cv"), None)
 
 
 def get(session: Session, caller: Caller, application_id: UUID, id: UUID) -> Attachment:

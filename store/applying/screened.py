@@ -25,9 +25,16 @@ def ask(session: Session, application: Application, action: str = "full") -> Non
     outbox.add(session, application, JOB, application_id=str(application.id), action=action)
 
 
+def anew(session: Session, application: Application) -> None:
+    """Have an application screened in full once more, for it has another CV; the application row must be locked."""
+    application.screening.status = "pending"
+    application.updated_at = now()
+    ask(session, application)
+
+
 def task(session: Session, application: Application, action: str, job_text: Any) -> Task:
     """Take out what screening an application needs; `job_text` makes plain text of the job's HTML."""
-    cv = next((file for file in attachments.of(session, application.id) if file.kind == "cv"), None)
+    cv = attachments.cv(session, application.id)
     asked = {one.key for one in fields.all_of(session, application.job) if one.is_active}
     caller = organisations.caller_of(session, application)
     return Task(
@@ -65,8 +72,12 @@ def hold_month(session: Session, application: Application) -> None:
 def keep(session: Session, application: Application, task: Task, outcome: Outcome, shows: Shows) -> None:
     """Keep what screening found, tell of it, and advance who reaches the job's threshold.
 
-    The application row must be locked.
+    The application row must be locked. What was found in a CV that is no more the newest is not kept: whoever sent the
+    new one has asked for it to be read.
     """
+    cv = attachments.cv(session, application.id)
+    if (cv.key if cv else None) != task.cv:
+        return
     found = application.screening
     found.change(outcome.changes)
     if outcome.scored:

@@ -6,8 +6,10 @@ have to choose among. Each rule changes what the service would refuse for them, 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from rules.clock import iso, now
 from tests.contract.makers import (
     LOGO,
     Ids,
@@ -49,6 +51,12 @@ def an_address_of_somebody(body: Body, request: Request) -> None:
     """A blank email is refused as MISSING_EMAIL, which the requirement tells from a request that breaks its schema."""
     if not body["email"].strip():
         body["email"] = "ada@example.com"
+
+
+def a_moment_to_come(body: Body, request: Request) -> None:
+    """Links expire within a year."""
+    if "expires_at" in body:
+        body["expires_at"] = iso(now() + timedelta(days=30))
 
 
 def name_one(body: Body, request: Request, slug: str, id: str, make: Callable[[], Ids]) -> None:
@@ -263,6 +271,12 @@ def a_picture(body: Body, request: Request) -> None:
         body["logo"] = LOGO
 
 
+def a_file(body: Body, request: Request) -> None:
+    """Bytes that are made up are of no kind."""
+    if "file" in body:
+        body["file"] = b"Ada Lovelace"
+
+
 def some_tags(body: Body, request: Request) -> None:
     """No form can say that there are none."""
     if request.media_type != "application/json" and not body.get("tags"):
@@ -292,6 +306,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "review_result": a_review,
     "save_answer": an_answer,
     "create_invitation": an_address_of_somebody,
+    "update_invitation": a_moment_to_come,
     "enroll_candidate": an_address_of_somebody,
     "create_job": a_linked_job,
     "update_job": a_linked_job,
@@ -310,6 +325,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "create_pipeline": a_process,
     "update_settings": a_look,
     "upload_logo": a_picture,
+    "upload_attachment": a_file,
     "merge_candidates": a_duplicate,
     "replace_candidate_tags": some_tags,
     "create_scorecard": a_judgement,

@@ -3,6 +3,7 @@
 import os
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from sqlalchemy import select
 
 import store
 from app.instance import settings, wiring
+from rules.clock import now
 from store.accounts import members, organisations
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
@@ -90,6 +92,14 @@ def an_invitation(to: Make = an_assessment) -> Ids:
     body = {"email": f"{uuid.uuid4().hex}@example.com"}
     made = call("POST", f"/assessments/{shared(to)['slug']}/invites/", body)
     return {"token": made["invite_token"]}
+
+
+def an_expired_invitation() -> Ids:
+    made = an_invitation()
+    with store.transaction() as session:
+        row = session.scalars(select(Invitation).where(Invitation.token == made["token"])).one()
+        row.expires_at = now() - timedelta(seconds=1)
+    return made
 
 
 def a_sitting() -> Ids:
@@ -296,6 +306,9 @@ FRESH: dict[str, Make] = {
     "remove_case": a_place,
     "cancel_invitation": an_invitation,
     "remind_invitation": an_invitation,
+    "update_invitation": an_invitation,
+    "reopen_invitation": an_expired_invitation,
+    "retake_invitation": a_submission,
     "review_result": a_submission,
     "delete_case": a_case,
     "update_job": a_job,
@@ -312,6 +325,7 @@ FRESH: dict[str, Make] = {
     "withdraw_application": an_application,
     "unhold_application": an_application_after("hold"),
     "hire_application": an_application_after("advance"),
+    "upload_attachment": an_application,
     "download_attachment": an_application_with_a_file,
     "update_offer": an_offer,
     "send_offer": an_offer,

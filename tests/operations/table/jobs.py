@@ -67,7 +67,7 @@ ROWS = {
     ),
     "create_application": Row(
         states.an_open_job,
-        {"job_slug": "{job_slug}", "job_id": "{job_id}", **PERSON},
+        {"job_slug": "{job_slug}", "job_id": "{job_id}", **PERSON, "source": "import"},
         status=201,
         media=MULTIPART,
         files=CV,
@@ -79,6 +79,13 @@ ROWS = {
         ),
     ),
     "get_application": Row(states.a_screened_application),
+    "upload_attachment": Row(
+        states.a_screened_application,
+        {"kind": "cv"},
+        status=201,
+        media=MULTIPART,
+        files={"file": ("cv.txt", states.CV, "text/plain")},
+    ),
     "download_attachment": Row(
         states.an_attachment("txt"),
         answers="text/plain",
