@@ -11,8 +11,8 @@ from alembic import op
 
 from store.migrations import gently
 
-revision = "0032"
-down_revision = "0029"
+revision = "0031"
+down_revision = "0030"
 branch_labels = None
 depends_on = None
 
