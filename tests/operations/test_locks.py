@@ -57,12 +57,12 @@ def out_of_order(statements: list[str]) -> list[str]:
     return wrong
 
 
-LAST = re.compile(r"FOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF ([\w, ]+?))?(?: SKIP LOCKED)?$")
+LAST = re.compile(r"FOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF ([\w, ]+))?$")  # that waits
 SHOWN = re.compile(r"(\w+)\.\w+")
 
 
 def stale(statement: str) -> list[str]:
-    """Name the tables that a locking statement reads beside the one it locks.
+    """Name the tables that a statement reads beside the one whose lock it waits for.
 
     A row that was changed while its lock was waited for is read anew, and what is joined to it is not.
     """
@@ -184,7 +184,8 @@ def test_a_lock_out_of_order_is_seen(statements: list[str], wrong: int) -> None:
             "SELECT jobs.id, squads_1.id FROM jobs JOIN squads AS squads_1 ON a FOR UPDATE OF jobs",
             ["squads_1"],
         ),
-        ("SELECT jobs.id, squads.id FROM jobs JOIN squads ON a FOR UPDATE OF jobs, squads SKIP LOCKED", []),
+        ("SELECT jobs.id, squads.id FROM jobs JOIN squads ON a FOR UPDATE OF jobs, squads", []),
+        ("SELECT jobs.id, squads.id FROM jobs JOIN squads ON a FOR UPDATE OF jobs SKIP LOCKED", []),
         ("SELECT jobs.id FROM jobs JOIN squads ON squads.id = jobs.team_id FOR NO KEY UPDATE OF jobs", []),
         ("SELECT jobs.id, squads.id FROM jobs JOIN squads ON a", []),
         ("SELECT jobs.id FROM jobs FOR UPDATE", []),
