@@ -57,7 +57,7 @@ def out_of_order(statements: list[str]) -> list[str]:
     return wrong
 
 
-LAST = re.compile(r"FOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF ([\w, ]+))?$")  # that waits
+LAST = re.compile(r"FOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF (\w+(?:, \w+)*))?$")  # that waits
 SHOWN = re.compile(r"(\w+)\.\w+")
 
 
