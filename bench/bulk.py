@@ -1,10 +1,11 @@
-"""A thousand candidates enrolled by one request: `python -m bench.bulk_enroll`."""
+"""A thousand candidates invited, and enrolled, by one request: `python -m bench.bulk`."""
 
 import json
 import statistics
 import sys
 import time
 import urllib.request
+from typing import NamedTuple
 
 import store
 from bench import figures
@@ -17,8 +18,23 @@ from store.assessing.assessments import Assessment
 SLUG = "bench"
 
 
+class Kind(NamedTuple):
+    """One request of a thousand rows."""
+
+    path: str
+    done: str  # where the answer names them
+    options: dict[str, bool]
+    seconds: float  # that it may take
+
+
+BULK = {
+    "invite": Kind(f"{KINDS['post']}bulk/", "invited", {"send_email": True}, 2),
+    "enroll": Kind(f"{PREFIX}/pipelines/{SLUG}/enroll/bulk/", "enrolled", {}, 3),
+}
+
+
 def measure(quick: bool) -> list[Figure]:
-    """Send the request a few times, with other candidates each time."""
+    """Send each request a few times, with other candidates each time."""
     with figures.place(plans=PLANS) as settings:
         key, port = prepare(), free_port()
         lay()
@@ -26,10 +42,17 @@ def measure(quick: bool) -> list[Figure]:
         process = figures.start(command, settings, PLANS=PLANS)
         try:
             figures.wait_until(lambda: answers(port, KINDS["get"], key), seconds=60, what="The start")
-            taken = [enroll(port, key, number) for number in range(3 if quick else 9)]
+            rounds = range(3 if quick else 9)
+            taken = {
+                name: statistics.median(ask(port, key, kind, f"{name}-{number}") for number in rounds)
+                for name, kind in BULK.items()
+            }
         finally:
             figures.stop(process)
-    return [figures.at_most("bulk enroll of 1,000 candidates", statistics.median(taken), "s", 3)]
+    return [
+        figures.at_most(f"bulk {name} of 1,000 candidates", taken[name], "s", kind.seconds)
+        for name, kind in BULK.items()
+    ]
 
 
 def lay() -> None:
@@ -44,16 +67,16 @@ def lay() -> None:
         session.add(Stage(pipeline_id=made.id, position=1, stage_type="manual_review"))
 
 
-def enroll(port: int, key: str, number: int) -> float:
-    rows = [{"email": f"bulk-{number}-{row}@example.com", "name": "Ada Lovelace"} for row in range(1000)]
+def ask(port: int, key: str, kind: Kind, round: str) -> float:
+    rows = [{"email": f"{round}-{row}@example.com", "name": "Ada Lovelace"} for row in range(1000)]
     request = urllib.request.Request(
-        f"http://127.0.0.1:{port}{PREFIX}/pipelines/{SLUG}/enroll/bulk/",
-        json.dumps({"candidates": rows, "send_email": True}).encode(),
+        f"http://127.0.0.1:{port}{kind.path}",
+        json.dumps({"candidates": rows, **kind.options}).encode(),
         {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
     )
     began = time.perf_counter()
     with urllib.request.urlopen(request, timeout=60) as answer:
-        assert len(json.load(answer)["enrolled"]) == 1000
+        assert len(json.load(answer)[kind.done]) == 1000
     return time.perf_counter() - began
 
 
