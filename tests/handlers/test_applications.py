@@ -181,7 +181,7 @@ def test_every_fault_of_answers_and_files_is_told_at_once(tenant: Tenant) -> Non
     ({"email": "nobody"}, "/email"), ({"email": ""}, "/email"), ({"full_name": " "}, "/full_name"),
     ({"full_name": "\u00a0\u3000"}, "/full_name"), ({"full_name": "x" * 201}, "/full_name"),
     ({"phone": "1" * 41}, "/phone"), ({"external_id": "x" * 256}, "/external_id"),
-    ({"answers": []}, "/answers"), ({"status": "hired"}, "/status"), ({"source": "import"}, "/source"),
+    ({"answers": []}, "/answers"), ({"status": "hired"}, "/status"), ({"source": "agency"}, "/source"),
 ])  # fmt: skip
 def test_a_bad_field_is_refused_in_its_place(tenant: Tenant, job: str, fields: dict, pointer: str) -> None:
     person = {"job_slug": job, "email": address(), "full_name": "Ada"}
