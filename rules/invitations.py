@@ -104,7 +104,7 @@ def check_newest(id: UUID, newest: Any) -> None:
         raise Invalid(
             "The candidate has been invited again already; the newest invitation is the one to look at.",
             status="completed",
-            newest={"invite_token": newest.token, "status": newest.status},
+            retaken_as=newest.token,
         )
 
 

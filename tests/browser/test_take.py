@@ -234,6 +234,16 @@ def test_when_time_is_up_the_page_hands_in_what_was_typed(page):
     expect(page.locator("[data-state=completed]")).to_contain_text("Your time was up")
 
 
+def test_time_that_is_given_meanwhile_shows_with_the_next_save(page):
+    invited = invite(TEXT)
+    start(page, invited)
+    expect(page.get_by_role("timer")).to_contain_text(re.compile(r"\b4[45]:\d\d"))
+    invited.ends_in(90 * 60)
+    write(page, "one more thing")
+    expect_saved(page)
+    expect(page.get_by_role("timer")).to_contain_text(re.compile(r"1:(29|30):\d\d"))
+
+
 def test_what_could_not_be_sent_before_the_end_is_said(page):
     invited = invite(TEXT)
     start(page, invited)

@@ -78,7 +78,7 @@ def test_only_the_newest_is_taken_again(tenant: Tenant) -> None:
     for status in ("pending", "completed"):
         answer = retake(api, first)
         refused(answer, "completed")
-        assert answer.json()["error"]["details"]["newest"] == {"invite_token": second, "status": status}
+        assert answer.json()["error"]["details"]["retaken_as"] == second
         if status == "pending":
             refused(retake(api, second), "pending")
             sit(api, second)
