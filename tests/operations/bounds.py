@@ -121,15 +121,8 @@ def edges(schema: Schema, body: Any) -> Iterator[tuple[Place, Any, bool]]:
                 yield place, value, fits
 
 
-def required(schema: Schema) -> list[str]:
-    """What a body has to have, but for its files, which are no part of a row's body."""
-    names = schema.get("required", ())
-    return [one for one in names if schema["properties"][one].get("format") != "binary"]
-
-
 def differently(schema: Schema, body: Any) -> Any:
     """Another body that keeps to the schema."""
-    schema = {**schema, "required": required(schema)}
     for place, one in fields(schema, body):
         for value in interesting(one):
             if value not in (get(body, place), one.get("default"), None):

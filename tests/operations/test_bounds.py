@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from tests import api
 from tests.api import Api, address
 from tests.documents import Documented
-from tests.operations.bounds import Place, changed, edges, objects, pointer, required, without
+from tests.operations.bounds import Place, changed, edges, objects, pointer, without
 from tests.operations.rows import JSON, Row, ask, fill
 from tests.operations.table.every import each
 from tests.probes import WITH_BODY, body_schema, faults, media_types
@@ -45,6 +45,12 @@ def names(found: dict[str, str], place: Place) -> list[str]:
     """The faults of a place or of something in it."""
     at = pointer(place)
     return [one for one in found if one == at or one.startswith(f"{at}/")]
+
+
+def required(schema: dict[str, Any]) -> list[str]:
+    """What a body has to have, but for its files, which are no part of a row's body."""
+    names = schema.get("required", ())
+    return [one for one in names if schema["properties"][one].get("format") != "binary"]
 
 
 @with_body
