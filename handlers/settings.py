@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from rules import brand
+from rules import brand, consent, retention
 from rules.caller import Caller
 from schemas import emails, html
 from schemas import settings as schemas
@@ -24,12 +24,16 @@ def update_settings(session: Session, caller: Caller, body: Body) -> Body:
     brand.check_colour(body.get("colour"))
     texts = {name: html.clean(body[name]) for name in schemas.HTML if name in body}
     brand.check_html(texts)
-    values = body | texts
+    days = body.pop("retention_days", {})
+    retention.check(days)
+    values = body | texts | {f"{name}_days": days[name] for name in ("candidates", "events") if name in days}
     if values.get("reply_to"):
         values["reply_to"] = emails.normal(values["reply_to"])
     if values:
         settings.change(session, caller, values)
-    return schemas.detail(settings.read(session, caller))
+    row = settings.read(session, caller)
+    consent.check_notice(row)
+    return schemas.detail(row)
 
 
 def upload_logo(session: Session, caller: Caller, body: Body) -> Body:

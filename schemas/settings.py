@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules import brand, links
+from rules.retention import RECORDINGS_DAYS
 from schemas.fields import Show
 from schemas.files import File
 from schemas.showing import show
@@ -27,6 +28,15 @@ class Settings(Schema):
     privacy_html = fields.String()
     privacy_url = fields.String(allow_none=True)
     receipt_mail = fields.Boolean()
+    consent_required = fields.Boolean()
+    source_tracking = fields.Boolean()
+    retention_days = fields.Function(
+        lambda row: {
+            "candidates": row.candidates_days,
+            "recordings": RECORDINGS_DAYS,
+            "events": row.events_days,
+        }
+    )
 
 
 detail: Show = show(Settings())

@@ -35,6 +35,7 @@ from store.measuring import counts
 from store.offering import moves as offer_moves
 from store.offering import offers
 from store.operating import retention
+from store.people import candidates, erasing, untouched
 from workers import apart, measures
 
 log = logging.getLogger("hiring.schedule")
@@ -165,6 +166,17 @@ def expire_offers(session: Session, rows: Sequence[Row]) -> int:
     return len(due)
 
 
+def erase_candidates(session: Session, rows: Sequence[Row]) -> int:
+    """Erase people of whom nothing has happened for as long as their organisation keeps them."""
+    for row in rows:
+        caller = organisations.caller_of(session, row)
+        person = candidates.get(session, caller, row.id, for_update=True)
+        if not untouched.happened_since(session, caller, row.id):
+            erasing.erase(session, caller, row.id)
+            trail.by_itself(session, "candidate.erased", "candidate", person)
+    return len(rows)
+
+
 KINDS = (
     Kind(invitations.DUE, expire_invitations),
     Kind(sessions.DUE, finish_sessions, FEW),
@@ -174,7 +186,9 @@ KINDS = (
     Kind(waiting.RETRIES, resume_enrollments, FEW),
     Kind(offers.SENDINGS, send_offers, 1),
     Kind(offers.EXPIRIES, expire_offers, FEW),
-    Kind(retention.EVENTS, retention.delete_events),
+    Kind(untouched.DUE, erase_candidates, 1),
+    Kind(retention.EVENTS, retention.events_deletion(retention.EVENTS)),
+    Kind(retention.EVENTS_SOONER, retention.events_deletion(retention.EVENTS_SOONER)),
     Kind(retention.DELIVERIES, retention.delete_deliveries),
     Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),
     Kind(retention.SET_ASIDE, retention.deletion(retention.SET_ASIDE)),

@@ -46,11 +46,11 @@ class MemberInvite(Base, Identified):
         Index("ix_member_invites_owner", "organisation_id", "id"),
         # Who joined may leave and be invited again.
         Index(
-            "uq_member_invites_email",
+            "uq_member_invites_open",
             "organisation_id",
             text("lower(email)"),
             unique=True,
-            postgresql_where=text("accepted_at IS NULL"),
+            postgresql_where=text("accepted_at IS NULL AND revoked_at IS NULL"),
         ),
     )
 
@@ -61,6 +61,7 @@ class MemberInvite(Base, Identified):
     invited_by: Mapped[UUID | None] = mapped_column(ForeignKey("members.user_id", ondelete="SET NULL"))
     expires_at: Mapped[datetime]
     accepted_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]  # taken back: kept so that the link can say so
 
 
 # The squads of each member of a page, by name.
@@ -95,7 +96,8 @@ LIST = listing.Listing(
 )
 
 _ACCEPTED = MemberInvite.accepted_at.is_not(None)
-_OPEN = ~_ACCEPTED & (MemberInvite.expires_at > func.now())
+_STANDS = MemberInvite.revoked_at.is_(None)
+_OPEN = ~_ACCEPTED & _STANDS & (MemberInvite.expires_at > func.now())
 _STATUS = case(
     (_ACCEPTED, literal_column("'accepted'")),
     (_OPEN, literal_column("'pending'")),
@@ -110,7 +112,7 @@ INVITES = listing.Listing(
         MemberInvite.created_at,
         MemberInvite.expires_at,
         _STATUS.label("status"),
-    ).where(MemberInvite.organisation_id == ANYONE.organisation_id),
+    ).where(MemberInvite.organisation_id == ANYONE.organisation_id, _STANDS),
     {"-id": (MemberInvite.id,)},
     {
         "status": listing.Filter(
@@ -179,9 +181,8 @@ def remove(session: Session, *, organisation: Organisation, email: str) -> str:
     )
     if session.execute(gone.returning(Member.id)).first():
         return "member"
-    if session.execute(
-        _invited(delete(MemberInvite), organisation, email).returning(MemberInvite.id)
-    ).first():
+    taken_back = _invited(update(MemberInvite), organisation, email).values(revoked_at=now())
+    if session.execute(taken_back.returning(MemberInvite.id)).first():
         return "invite"
     raise NotFound("There is no member and no open invite of this address.")
 
@@ -214,9 +215,10 @@ def _check(session: Session, organisation: Organisation, plan: str, email: str) 
 
 
 def _invited(statement: Any, organisation: Organisation, email: str) -> Any:
-    """Narrow a statement to the invite of an address that nobody has accepted."""
+    """Narrow a statement to the invite of an address that waits for it."""
     return statement.where(
         MemberInvite.organisation_id == organisation.id,
         func.lower(MemberInvite.email) == func.lower(email),
         ~_ACCEPTED,
+        _STANDS,
     )

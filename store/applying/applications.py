@@ -64,6 +64,11 @@ class Application(Base, Owned, Updated):
     status: Mapped[str] = mapped_column(default="submitted")
     held_from: Mapped[str | None]  # the status before the hold
     source: Mapped[str]
+    source_detail: Mapped[
+        dict[str, Any] | None
+    ]  # what the link said that led here; None where that is not kept
+    consent_at: Mapped[datetime | None]
+    consent_text_hash: Mapped[str | None]  # of the privacy notice as it stood then: SHA-256, hexadecimal
     external_id: Mapped[str | None]
     invitation_id: Mapped[UUID | None] = mapped_column(ForeignKey("invitations.id", ondelete="SET NULL"))
     enrollment_id: Mapped[UUID | None]

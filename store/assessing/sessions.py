@@ -85,6 +85,8 @@ class CandidateSession(Base, Owned, Updated):
     score_percentage: Mapped[Decimal | None] = mapped_column(Numeric(5, 2))
     passed: Mapped[bool | None]
     time_spent_seconds: Mapped[int | None]
+    consent_at: Mapped[datetime | None]
+    consent_text_hash: Mapped[str | None]  # of the privacy notice as it stood then: SHA-256, hexadecimal
 
     invitation: Mapped[Invitation] = relationship(lazy="raise")
 

@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, LargeBinary, bindparam, delete, func, literal_column, select
+from sqlalchemy import ForeignKey, Index, LargeBinary, bindparam, delete, func, literal_column, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
 from rules.clock import now
+from rules.retention import EVENTS_DAYS
 from store.accounts.organisations import Organisation
 from store.database.base import ANYONE, Base, Updated
 from store.database.engine import Means
@@ -23,6 +24,21 @@ class Settings(Base, Updated):
     """One organisation's settings; without a row everything is the service's own."""
 
     __tablename__ = "organisation_settings"
+    __table_args__ = (
+        # What falls due by these days is asked of those alone that have set any.
+        Index(
+            "ix_organisation_settings_candidates_days",
+            "candidates_days",
+            "organisation_id",
+            postgresql_where=text("candidates_days IS NOT NULL"),
+        ),
+        Index(
+            "ix_organisation_settings_events_days",
+            "events_days",
+            "organisation_id",
+            postgresql_where=text(f"events_days < {EVENTS_DAYS}"),
+        ),
+    )
 
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
     language: Mapped[str] = mapped_column(default="en", server_default="en")
@@ -34,6 +50,10 @@ class Settings(Base, Updated):
     privacy_html: Mapped[str] = mapped_column(default="", server_default="")
     privacy_url: Mapped[str | None]
     receipt_mail: Mapped[bool] = mapped_column(default=False, server_default="false")
+    consent_required: Mapped[bool] = mapped_column(default=False, server_default="false")
+    source_tracking: Mapped[bool] = mapped_column(default=False, server_default="false")
+    candidates_days: Mapped[int | None]  # None: for ever
+    events_days: Mapped[int] = mapped_column(default=EVENTS_DAYS, server_default=str(EVENTS_DAYS))
 
 
 class Logo(Base):

@@ -4,8 +4,21 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, null, select
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    DateTime,
+    Interval,
+    Select,
+    column,
+    func,
+    literal,
+    null,
+    select,
+    true,
+    values,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from rules.clock import now
 from store.database import aside
@@ -68,3 +81,79 @@ class Due:
     def _is_due(self) -> ColumnElement[bool]:
         due: ColumnElement[bool] = self._moment <= now() - self._after
         return due
+
+
+def _now() -> ColumnElement[datetime]:
+    return literal(now(), DateTime(timezone=True))
+
+
+_MODES = values(column("livemode", Boolean), name="mode").data([(True,), (False,)])
+
+
+class DueByOwner(Due):
+    """The rows of one kind that are due some days after their moment: as many as their organisation has set.
+
+    Whoever has set none has no rows here, and an index over owner, mode and moment finds those of who has.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        model: Any,
+        moment: Any,
+        *conditions: ColumnElement[bool],
+        days: InstrumentedAttribute[Any],
+        are_set: ColumnElement[bool],
+        most: timedelta,
+    ) -> None:
+        """`days`: of a table with a row for each organisation; `most`: what is older is due for sure."""
+        super().__init__(kind, model, moment, *conditions, after=most)
+        self._settings, self._days, self._are_set = days.class_, days, are_set
+
+    def next(self, session: Session) -> datetime | None:
+        """Return when the next row is due."""
+        first = self._of_each(1)
+        due = (first.c.moment + self._wait()).label("due")
+        found: datetime | None = session.scalar(self._with_each(first, due).order_by(due).limit(1))
+        return found
+
+    def choose(self, session: Session, limit: int) -> list[Row]:
+        """Take rows that are due and in nobody's hand."""
+        some = self._of_each(limit, self._moment <= _now() - self._wait(), locked=True)
+        found = self._with_each(some, some.c.id, some.c.organisation_id, some.c.livemode).limit(limit)
+        return [Row(*row) for row in session.execute(found)]
+
+    def _is_due(self) -> ColumnElement[bool]:
+        mine = self._settings.organisation_id == self.model.organisation_id
+        wait = select(self._wait()).where(mine, self._are_set).correlate(self.model).scalar_subquery()
+        due: ColumnElement[bool] = self._moment <= _now() - wait
+        return due
+
+    def _wait(self) -> ColumnElement[timedelta]:
+        return func.make_interval(0, 0, 0, self._days, type_=Interval())
+
+    def _of_each(self, limit: int, *conditions: ColumnElement[bool], locked: bool = False) -> Any:
+        """Select the first rows of one organisation and mode."""
+        mine = (
+            self.model.organisation_id == self._settings.organisation_id,
+            self.model.livemode == _MODES.c.livemode,
+        )
+        found = (
+            select(
+                self._id.label("id"),
+                self.model.organisation_id,
+                self.model.livemode,
+                self._moment.label("moment"),
+            )
+            .where(*mine, *self.free(), *conditions)
+            .order_by(self._moment)
+            .limit(limit)
+            .correlate(self._settings, _MODES)
+        )
+        if locked:
+            found = found.with_for_update(of=self.model, skip_locked=True)
+        return found.lateral("first")
+
+    def _with_each(self, rows: Any, *columns: Any) -> Select[Any]:
+        every = select(*columns).select_from(self._settings).join(_MODES, true()).join(rows, true())
+        return every.where(self._are_set)

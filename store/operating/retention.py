@@ -1,19 +1,18 @@
 """What is kept for a while and then deleted: events, their deliveries, work that is done, notes of what failed."""
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, text
 from sqlalchemy.orm import Session
 
+from rules.retention import EVENTS_DAYS, KEPT
+from store.branding.settings import Settings
 from store.database.aside import Row, SetAside
-from store.database.due import Due
+from store.database.due import Due, DueByOwner
 from store.delivering.webhooks import Delivery
 from store.events import Event
 from store.outbox import OutboxItem
-
-KEPT = timedelta(days=30)
 
 
 def _kept(kind: str, model: Any, *conditions: ColumnElement[bool]) -> Due:
@@ -22,6 +21,16 @@ def _kept(kind: str, model: Any, *conditions: ColumnElement[bool]) -> Due:
 
 
 EVENTS = _kept("events", Event, Event.fanned_out_at.is_not(None))
+# Of organisations that keep them for a shorter time.
+EVENTS_SOONER = DueByOwner(
+    "events kept shorter",
+    Event,
+    Event.created_at,
+    Event.fanned_out_at.is_not(None),
+    days=Settings.events_days,
+    are_set=Settings.events_days < EVENTS_DAYS,
+    most=KEPT,
+)
 DELIVERIES = _kept("deliveries", Delivery)
 OUTBOX = _kept("outbox", OutboxItem, OutboxItem.finished_at.is_not(None))
 SET_ASIDE = _kept("set aside", SetAside)
@@ -66,8 +75,12 @@ def delete_deliveries(session: Session, rows: Sequence[Row]) -> int:
     return found
 
 
-def delete_events(session: Session, rows: Sequence[Row]) -> int:
-    """Delete old events with their deliveries, which never outlive them; return how many."""
-    gone = session.scalars(delete(Event).where(*EVENTS.among(rows)).returning(Event.id)).all()
-    session.execute(_OF_EVENTS, {"ids": gone, "owners": list({row.organisation_id for row in rows})})
-    return len(gone)
+def events_deletion(due: Due) -> Callable[[Session, Sequence[Row]], int]:
+    """Return what deletes events that are due with their deliveries, which never outlive them, and says how many."""
+
+    def delete_events(session: Session, rows: Sequence[Row]) -> int:
+        gone = session.scalars(delete(Event).where(*due.among(rows)).returning(Event.id)).all()
+        session.execute(_OF_EVENTS, {"ids": gone, "owners": list({row.organisation_id for row in rows})})
+        return len(gone)
+
+    return delete_events

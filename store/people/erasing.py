@@ -43,7 +43,7 @@ NOBODY = "'erased:' || id"
 ROWS = (
     f"""
     UPDATE applications SET email = '', email_key = {NOBODY}, full_name = '', phone = '', external_id = NULL,
-        reject_reason = '', rejection_mail_at = NULL, updated_at = :moment,
+        source_detail = NULL, reject_reason = '', rejection_mail_at = NULL, updated_at = :moment,
         held_from = NULL,
         withdrawn_at = CASE WHEN status IN ('rejected', 'hired') THEN withdrawn_at
                             ELSE coalesce(withdrawn_at, :moment) END,

@@ -31,6 +31,9 @@ OWN = {
     "privacy_html": "",
     "privacy_url": None,
     "receipt_mail": False,
+    "consent_required": False,
+    "source_tracking": False,
+    "retention_days": {"candidates": None, "recordings": 90, "events": 30},
 }
 
 

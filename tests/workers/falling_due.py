@@ -12,11 +12,13 @@ from sqlalchemy.dialects import postgresql
 import store
 from rules.clock import iso, now
 from store import outbox
+from store.branding import settings
 from store.database import aside
 from store.database.aside import Row
 from store.database.ids import new_id
 from store.delivering import fanout
 from store.measuring import counts
+from store.people import candidates
 from tests.api import Tenant, address
 from tests.hooks import happen, new_caller, new_endpoint
 from tests.pipelines import enroll, measured, pipeline
@@ -99,6 +101,23 @@ def happened(_: Tenant) -> None:
         session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
 
 
+def happened_to_who_keeps_less(_: Tenant) -> None:
+    caller = new_caller()
+    with store.transaction() as session:
+        settings.change(session, caller, {"events_days": 7})
+    happen(caller, *["job.created"] * COUNT)
+    with store.transaction() as session:
+        session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
+
+
+def known(_: Tenant) -> None:
+    caller = new_caller()
+    people = [{"email": address(), "name": "", "source": ""} for _ in range(COUNT)]
+    with store.transaction() as session:
+        settings.change(session, caller, {"candidates_days": 30})
+        candidates.meet_all(session, caller, people)
+
+
 def delivered(_: Tenant) -> None:
     caller = new_caller()
     new_endpoint(caller)
@@ -155,7 +174,9 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "enrollments": waiting,
     "offers to send": scheduled,
     "offer expiries": sent,
+    "candidates": known,
     "events": happened,
+    "events kept shorter": happened_to_who_keeps_less,
     "deliveries": delivered,
     "outbox": worked,
     "set aside": noted,
