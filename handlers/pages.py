@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+import rules.members
 import schemas.careers
 import schemas.offers
 import schemas.sessions
@@ -20,9 +21,11 @@ from handlers import careers, offers, sessions
 from rules import links
 from rules.applications import attempt
 from rules.clock import now
+from rules.errors import Invalid, LimitReached
 from rules.offers import LONGEST_REASON
 from schemas import guides
 from schemas.views import View
+from store.accounts import members
 
 Begin = Callable[[], AbstractContextManager[Session]]
 
@@ -126,6 +129,50 @@ def _offer_page(
         expires=found.expires_at,
         responded=found.responded_at,
         longest_reason=LONGEST_REASON,
+        **values,
+    )
+
+
+def show_join_page(session: Session, token: str) -> View:
+    """Show what the link of an invite to the team opens: who invites to what, or why it does not work any more."""
+    return _join_page(session, token)
+
+
+def join_on_page(begin: Begin, token: str, body: dict[str, Any]) -> View:
+    """Make whom the link invites a member, under the name that they give."""
+    name = " ".join(body["name"].split())
+    fault = rules.members.name_fault(name)
+    refusal = None if fault else attempt(lambda: _join(begin, token, name), (Invalid, LimitReached))
+    with begin() as session:
+        if fault or refusal:
+            full = isinstance(refusal, LimitReached)
+            return _join_page(session, token, status=400, name=name, fault=fault, full=full)
+        return _join_page(session, token, joined=True, name=name)
+
+
+def _join(begin: Begin, token: str, name: str) -> None:
+    with begin() as session:
+        members.accept(session, token, name)
+
+
+def _join_page(
+    session: Session, token: str, *, joined: bool = False, status: int = 200, **values: Any
+) -> View:
+    """Show the page of an invite; only one that waits has a form."""
+    found = members.invited(session, token)
+    if found is None:
+        return page("join.html", status=404, invite=None)
+    invite, organisation_name, inviter = found
+    return page(
+        "join.html",
+        brand=_brand(session, invite.organisation_id),
+        status=status,
+        state="joined" if joined else rules.members.invite_status(invite, now()),
+        invite=invite,
+        organisation_name=organisation_name,
+        inviter=inviter,
+        is_notified=invite.role in rules.members.NOTIFIED,
+        longest_name=rules.members.LONGEST_NAME,
         **values,
     )
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rules import answers as typed
-from rules.errors import Invalid, LimitReached
+from rules.errors import Invalid, LimitReached, Refusal
 from rules.moves import Move, take
 
 STATUSES = ("submitted", "knockout_failed", "on_hold", "withdrawn", "advanced", "rejected", "hired")
@@ -86,11 +86,11 @@ def _length(text: str, longest: int) -> str | None:
     return f"Must have at most {longest} characters." if len(text) > longest else None
 
 
-def attempt(do: Callable[[], object]) -> Invalid | None:
+def attempt(do: Callable[[], object], kinds: tuple[type[Refusal], ...] = (Invalid,)) -> Refusal | None:
     """Do something; return what is wrong with the request instead of raising it."""
     try:
         do()
-    except Invalid as refusal:
+    except kinds as refusal:
         return refusal
     return None
 

@@ -1,6 +1,7 @@
 """The people of an organisation: their roles, and the seats that the plan has for them."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Protocol
 
 from rules.errors import LimitReached
 from rules.plans import Plan
@@ -9,6 +10,34 @@ ROLES = ("owner", "admin", "developer", "recruiter", "reviewer", "member")
 NOTIFIED = ("owner", "admin", "recruiter")  # who is mailed about candidates
 
 INVITED_FOR = timedelta(days=14)
+LONGEST_NAME = 200
+
+
+class Invite(Protocol):
+    """An invite, as far as it says how it stands."""
+
+    @property
+    def accepted_at(self) -> datetime | None: ...  # noqa: D102
+    @property
+    def revoked_at(self) -> datetime | None: ...  # noqa: D102
+    @property
+    def expires_at(self) -> datetime: ...  # noqa: D102
+
+
+def invite_status(invite: Invite, moment: datetime) -> str:
+    """Say how an invite stands: accepted, revoked, expired or pending."""
+    if invite.accepted_at:
+        return "accepted"
+    if invite.revoked_at:
+        return "revoked"
+    return "pending" if moment < invite.expires_at else "expired"
+
+
+def name_fault(name: str) -> str | None:
+    """Say what is wrong with the name of who joins."""
+    if not name:
+        return "Please write your name."
+    return f"Please write at most {LONGEST_NAME} characters." if len(name) > LONGEST_NAME else None
 
 
 def check_seat(plan: Plan, used: int) -> None:

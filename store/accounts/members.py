@@ -12,10 +12,11 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from rules import members as rules
 from rules import tokens
 from rules.clock import now
-from rules.errors import DuplicateKey, NotFound
+from rules.errors import DuplicateKey, Invalid, NotFound
 from rules.plans import PLANS
 from store.accounts.organisations import Organisation
 from store.accounts.squads import Squad, SquadMember
+from store.auditing import trail
 from store.database import listing
 from store.database.base import ANYONE, Base, Identified
 from store.database.ids import new_id
@@ -164,13 +165,47 @@ def invite(
         organisation_id=organisation.id,
         email=email,
         role=role,
-        hash=hashlib.sha256(token.encode()).hexdigest(),
+        hash=_hash(token),
         invited_by=invited_by,
         expires_at=now() + rules.INVITED_FOR,
     )
     session.add(made)
     session.flush()
     return made, token
+
+
+def invited(session: Session, token: str) -> tuple[MemberInvite, str, str | None] | None:
+    """Find the invite that a link opens, whose it is by name, and who invited by name; None where there is none."""
+    found = (
+        select(MemberInvite, Organisation.name, Member.name)
+        .join(Organisation, Organisation.id == MemberInvite.organisation_id)
+        .outerjoin(Member, Member.user_id == MemberInvite.invited_by)
+        .where(MemberInvite.hash == _hash(token))
+    )
+    row = session.execute(found.execution_options(populate_existing=True)).one_or_none()
+    return None if row is None else (row[0], row[1], row[2])
+
+
+def accept(session: Session, token: str, name: str) -> Member:
+    """Make whom a link invites a member, in the seat of their invite.
+
+    Raises NotFound, Invalid where the invite does not stand any more, and LimitReached where the plan has shrunk.
+    """
+    organisation = session.get_one(Organisation, _found(session, token)[0].organisation_id)
+    plan = _lock(session, organisation)
+    one = _found(session, token)[0]  # as it stands now that nobody else can take it
+    status = rules.invite_status(one, now())
+    if status != "pending":
+        raise Invalid("The invite can no longer be accepted.", status=status)
+    one.accepted_at = now()
+    session.flush()
+    _check(session, organisation, plan, one.email)
+    member = Member(organisation_id=organisation.id, email=one.email, name=name, role=one.role)
+    session.add(member)
+    session.flush()
+    trail.about(session, "member", member)
+    trail.acting(session, "member", member.user_id)
+    return member
 
 
 def remove(session: Session, *, organisation: Organisation, email: str) -> str:
@@ -197,6 +232,16 @@ def of(session: Session, organisation: Organisation) -> list[Member]:
     """Load every member, the first one first: for whoever runs the service."""
     found = select(Member).where(Member.organisation_id == organisation.id)
     return list(session.scalars(found.order_by(Member.id)))
+
+
+def _found(session: Session, token: str) -> tuple[MemberInvite, str, str | None]:
+    if (found := invited(session, token)) is None:
+        raise NotFound
+    return found
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _lock(session: Session, organisation: Organisation) -> str:

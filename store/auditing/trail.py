@@ -52,7 +52,8 @@ class Entry:
         if self.resource_id is None and id is not None:
             self.resource_type, self.resource_id = kind, str(id)
         if self.organisation_id is None:
-            self.organisation_id, self.livemode = row.organisation_id, row.livemode
+            self.organisation_id = row.organisation_id
+            self.livemode = getattr(row, "livemode", None)  # members belong to both modes
 
 
 def by(change: Change, entry: Entry, when: str = ALWAYS) -> None:
@@ -64,6 +65,12 @@ def about(change: Change, kind: str, row: Any) -> None:
     """Name the row that a request is about, where neither its answer nor its path does so by an id."""
     if entry := change.info.get("audit"):
         entry.concerns(kind, row)
+
+
+def acting(change: Change, kind: str, id: UUID) -> None:
+    """Say who makes a request that names nobody by a key."""
+    if entry := change.info.get("audit"):
+        entry.actor_type, entry.actor_id = kind, id
 
 
 def told(change: Change, action: str, row: Any) -> None:

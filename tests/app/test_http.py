@@ -53,7 +53,7 @@ def test_a_path_takes_its_methods_and_says_which(client: Api, at: str) -> None:
         elif method not in allowed(at):
             assert response.status_code == 405
             if at.startswith(
-                ("/careers/", "/offer/")
+                ("/careers/", "/join/", "/offer/")
             ):  # people come here: what they did wrong is told on a page
                 assert response.headers["content-type"].startswith("text/html")
             elif method != "HEAD":

@@ -35,7 +35,7 @@ def state(request: pytest.FixtureRequest, http: TestClient, settings: Settings) 
     engine.configure(settings.database_url, pool_size=settings.threads + 4, limits=Waits(5, 2, 10))
 
 
-@pytest.mark.parametrize("path", [*PEOPLE, f"/offer/{TOKEN}", f"/interview/{TOKEN}"])
+@pytest.mark.parametrize("path", [*PEOPLE, f"/join/{TOKEN}", f"/offer/{TOKEN}", f"/interview/{TOKEN}"])
 def test_a_browser_gets_a_page(http: TestClient, state: str, path: str) -> None:
     for method in ("GET", "DELETE"):
         answer = http.request(method, path, headers={"Accept": BROWSER})

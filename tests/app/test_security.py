@@ -420,6 +420,7 @@ def test_no_secret_ever_reaches_a_log(http: TestClient, monkeypatch: pytest.Monk
             f"/api/v1/candidate/invites/{token}/",
             f"/api/v1/candidate/invites/{token}",
             f"/take/{token}/",
+            f"/join/{token}",
         ):
             http.get(at)
         http.post(f"/api/v1/candidate/invites/{token}/start/")

@@ -259,6 +259,11 @@ def a_short_reason(body: Body, request: Request) -> None:
     body["reason"] = body.get("reason", "")[:2_000]
 
 
+def a_full_name(body: Body, request: Request) -> None:
+    """The page asks again for one that is blank or too long."""
+    body["name"] = " ".join(body.get("name", "").split())[:200] or "Grace"
+
+
 def a_look(body: Body, request: Request) -> None:
     """A colour that stands out on light and dark pages."""
     if body.get("colour") is not None:
@@ -334,6 +339,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "create_offer": a_letter,
     "update_offer": a_letter,
     "answer_on_offer_page": a_short_reason,
+    "join_on_page": a_full_name,
     "create_case": a_content,
     "update_case": a_content,
     "create_webhook": an_endpoint,

@@ -282,6 +282,16 @@ def a_member() -> Ids:
         return {"user_id": str(made.user_id)}
 
 
+def a_member_invite() -> Ids:
+    """Somebody who is invited to join, which a command does too."""
+    with store.transaction() as session:
+        organisation = organisations.by_slug(session, call("GET", "/org/")["slug"])
+        assert organisation
+        email = f"{uuid.uuid4().hex}@example.com"
+        _, token = members.invite(session, organisation=organisation, email=email, role="member")
+        return {"token": token}
+
+
 def a_squad_with_a_member() -> Ids:
     made = {**a_squad(), **a_member()}
     call("POST", f"/org/squads/{made['team_id']}/members/", {"user_id": made["user_id"]})
@@ -333,6 +343,8 @@ FRESH: dict[str, Make] = {
     "accept_offer": a_sent_offer,
     "decline_offer": a_sent_offer,
     "answer_on_offer_page": a_sent_offer,
+    "show_join_page": a_member_invite,
+    "join_on_page": a_member_invite,
     "update_case": a_case,
     "update_pipeline": a_pipeline,
     "update_squad": a_squad,

@@ -171,11 +171,11 @@ def a_squad_beside_a_member(api: Api) -> Ids:
 
 
 def a_member_invite(api: Api) -> Ids:
-    """An open invite, made by the organisation's operator."""
+    """An open invite, made by the organisation's operator, with the token of its link."""
     with store.transaction() as session:
         organisation = session.get_one(Organisation, UUID(api.get("/org/").json()["id"]))
-        made, _ = members.invite(session, organisation=organisation, email=address(), role="reviewer")
-        return {"invite_id": str(made.id)}
+        made, token = members.invite(session, organisation=organisation, email=address(), role="reviewer")
+        return {"invite_id": str(made.id), "token": token}
 
 
 def a_pipeline(api: Api) -> Ids:

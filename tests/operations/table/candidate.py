@@ -1,7 +1,7 @@
 """What needs no key: the candidate's side, careers, the pages, the documents and the service's health."""
 
 from tests.operations import states
-from tests.operations.rows import MULTIPART, Row
+from tests.operations.rows import FORM, MULTIPART, Row
 from tests.operations.table.jobs import CV, PERSON
 
 PAGE = "text/html"
@@ -35,6 +35,8 @@ ROWS = {
         files=CV,
         answers=PAGE,
     ),
+    "show_join_page": Row(states.a_member_invite, answers=PAGE),
+    "join_on_page": Row(states.a_member_invite, {"name": "Ada Lovelace"}, media=FORM, answers=PAGE),
     "show_take_page": Row(states.an_invitation, answers=PAGE),
     "show_home_page": Row(answers=PAGE),
     "show_reference": Row(answers=PAGE),
