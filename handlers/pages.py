@@ -26,6 +26,7 @@ from rules.offers import LONGEST_REASON
 from schemas import guides
 from schemas.views import View
 from store.accounts import members
+from store.auditing import trail
 
 Begin = Callable[[], AbstractContextManager[Session]]
 
@@ -152,7 +153,9 @@ def join_on_page(begin: Begin, token: str, body: dict[str, Any]) -> View:
 
 def _join(begin: Begin, token: str, name: str) -> None:
     with begin() as session:
-        members.accept(session, token, name)
+        member = members.accept(session, token, name)
+        trail.about(session, "member", member)
+        trail.acting(session, "member", member.user_id)
 
 
 def _join_page(

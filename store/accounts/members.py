@@ -16,7 +16,6 @@ from rules.errors import DuplicateKey, Invalid, NotFound
 from rules.plans import PLANS
 from store.accounts.organisations import Organisation
 from store.accounts.squads import Squad, SquadMember
-from store.auditing import trail
 from store.database import listing
 from store.database.base import ANYONE, Base, Identified
 from store.database.ids import new_id
@@ -203,8 +202,6 @@ def accept(session: Session, token: str, name: str) -> Member:
     member = Member(organisation_id=organisation.id, email=one.email, name=name, role=one.role)
     session.add(member)
     session.flush()
-    trail.about(session, "member", member)
-    trail.acting(session, "member", member.user_id)
     return member
 
 
