@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -76,8 +77,12 @@ def apply(
     *,
     source: str,
     actor: str,
+    faults: Sequence[Mapping[str, str]] = (),
+    also: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Body, bool]:
-    """Make an application with its files, or refuse with every fault; say whether it is new.
+    """Make an application with its files, or refuse with every fault, those found before too; say whether it is new.
+
+    What it keeps beside that is in `also`.
 
     Files are kept between two transactions, and let go again where no application came of it.
     """
@@ -102,7 +107,7 @@ def apply(
         asked,
         wrong,
         cv_required=job.cv_required,
-        faults=rules.person_faults(person),
+        faults=[*rules.person_faults(person), *faults],
     )
     room.check(caller, used, sum(len(file.content) for file in sent.values()))
     if again is not None:  # only now: what is refused for others says nothing of who has applied
@@ -111,7 +116,7 @@ def apply(
     made = None
     try:
         with finish() as session:
-            made, answer = _create(session, caller, str(job.id), person, answers, kept, actor)
+            made, answer = _create(session, caller, str(job.id), person, also, answers, kept, actor)
     finally:
         if made is None:
             for one in kept:
@@ -132,6 +137,7 @@ def _create(
     caller: Caller,
     key: str,
     person: Body,
+    also: Mapping[str, Any],
     answers: list[Body],
     kept: list[Body],
     actor: str,
@@ -140,7 +146,9 @@ def _create(
     rules.check_open(job.status, job.expires_at, now())
     named = {"name": person["full_name"], "source": SOURCES[person["source"]]}
     [candidate_id] = candidates.meet_all(session, caller, [person | named]).values()
-    made = applications.create(session, caller, job, person | {"candidate_id": candidate_id}, answers)
+    made = applications.create(
+        session, caller, job, {**person, **also, "candidate_id": candidate_id}, answers
+    )
     if made is None:
         found = applications.live(session, job, person["email"])
         assert found is not None  # the job's row is locked, so it is still there

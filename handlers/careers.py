@@ -7,8 +7,11 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from handlers import applications
+from rules import consent, sources
+from rules.clock import now
 from rules.pages import Page
 from schemas import careers as schemas
+from store.branding import settings
 from store.hiring import careers, fields
 
 Body = dict[str, Any]
@@ -25,7 +28,8 @@ def get_open_job(session: Session, org_slug: str, job_slug: str) -> Body:
     """Show an open job with its questions."""
     organisation, caller = careers.visit(session, org_slug)
     job = careers.get(session, caller, job_slug)
-    return schemas.detail(job, organisation, fields.all_of(session, job))
+    own = settings.read(session, caller)
+    return schemas.detail(job, organisation, fields.all_of(session, job), own)
 
 
 def apply_for_job(begin: Begin, finish: Begin, org_slug: str, job_slug: str, body: Body) -> Body:
@@ -33,5 +37,18 @@ def apply_for_job(begin: Begin, finish: Begin, org_slug: str, job_slug: str, bod
     with begin() as session:
         _, caller = careers.visit(session, org_slug)
         job = careers.get(session, caller, job_slug)
-    applications.apply(begin, finish, caller, [str(job.id)], body, source="public_careers", actor="candidate")
+        own = settings.read(session, caller)
+    accepted = body["consent_accepted"]
+    applications.apply(
+        begin,
+        finish,
+        caller,
+        [str(job.id)],
+        body,
+        source="public_careers",
+        actor="candidate",
+        faults=consent.faults(own, accepted=accepted),
+        also=consent.given(own, accepted=accepted, moment=now())
+        | {"source_detail": sources.detail(body) if own.source_tracking else None},
+    )
     return {"status": "submitted"}

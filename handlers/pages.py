@@ -1,9 +1,10 @@
 """The pages that a person sees. One layout for all, nothing from another host, nothing kept by the browser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -18,7 +19,7 @@ import store.branding.settings
 import store.hiring.careers
 import store.offering.offers
 from handlers import careers, offers, sessions
-from rules import links
+from rules import links, sources
 from rules.applications import attempt
 from rules.clock import now
 from rules.errors import Invalid, LimitReached
@@ -180,13 +181,15 @@ def _join_page(
     )
 
 
-def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> View:
-    """Show an organisation's open jobs."""
+def show_careers_page(session: Session, org_slug: str, cursor: str | None, **words: str | None) -> View:
+    """Show an organisation's open jobs; what the visitor came by goes on with the links."""
     organisation, caller = store.hiring.careers.visit(session, org_slug)
+    brand = _brand(session, organisation.id)
     found = store.hiring.careers.LIST.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE)
     return page(
         "careers.html",
-        brand=_brand(session, organisation.id),
+        brand=brand,
+        **_came_by(brand, words),
         organisation=organisation,
         jobs=[schemas.careers.item(job, organisation) for job in found.results],
         next=found.next,
@@ -194,30 +197,38 @@ def show_careers_page(session: Session, org_slug: str, cursor: str | None) -> Vi
     )
 
 
-def show_job_page(session: Session, org_slug: str, job_slug: str) -> View:
+def show_job_page(session: Session, org_slug: str, job_slug: str, **words: str | None) -> View:
     """Show an open job and the form to apply for it."""
-    return page("job.html", given={}, faults={}, **_around(session, org_slug, job_slug))
+    return page("job.html", given={}, faults={}, **_around(session, org_slug, job_slug, words))
 
 
 def apply_on_page(begin: Begin, finish: Begin, org_slug: str, job_slug: str, body: dict[str, Any]) -> View:
     """Apply with the page's form; show thanks, or the form again with all that is wrong with it."""
     refusal = attempt(lambda: careers.apply_for_job(begin, finish, org_slug, job_slug, body))
     with begin() as session:
-        around = _around(session, org_slug, job_slug)
+        around = _around(session, org_slug, job_slug, body)
     if refusal is None:
         return page("applied.html", **around)
     faults = {one["pointer"]: one["message"] for one in refusal.details.get("fields", [])}
     return page("job.html", status=400, given=body, faults=faults, **around)
 
 
-def _around(session: Session, org_slug: str, job_slug: str) -> dict[str, Any]:
+def _around(session: Session, org_slug: str, job_slug: str, words: Mapping[str, Any]) -> dict[str, Any]:
     """Load what the pages of one job show."""
     organisation, _ = store.hiring.careers.visit(session, org_slug)
+    brand = _brand(session, organisation.id)
     return {
         "job": careers.get_open_job(session, org_slug, job_slug),
         "careers": links.careers(org_slug),
-        "brand": _brand(session, organisation.id),
+        "brand": brand,
+        **_came_by(brand, words),
     }
+
+
+def _came_by(brand: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what a visitor came by, and how links go on with it; nothing where the organisation does not want to know."""
+    found = (sources.detail(words) if brand["source_tracking"] else None) or {}
+    return {"came_by": found, "query": f"?{urlencode(found)}" if found else ""}
 
 
 def _brand(session: Session, organisation_id: UUID) -> dict[str, Any]:

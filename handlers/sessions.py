@@ -13,10 +13,13 @@ import rules.sessions
 import schemas.enrollments
 import schemas.results
 import schemas.sessions
+import schemas.settings
+from rules import consent
 from rules.errors import Invalid, NotFound
 from store.advancing import waiting
 from store.assessing import results, sessions, violations
 from store.assessing.sessions import Sitting
+from store.branding import settings
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -34,11 +37,16 @@ def get_session(session: Session, token: str) -> Body:
     return view(session, sitting)
 
 
-def start_session(session: Session, token: str) -> Body:
-    """Begin, or show what has begun."""
+def start_session(session: Session, token: str, body: Body) -> Body:
+    """Begin, or show what has begun; who begins agrees to the privacy notice where the organisation asks for it."""
     sitting = sessions.hold(session, token, schemas.sessions.event)
     rules.sessions.require_startable(sitting.status)
-    sessions.start(session, sitting, schemas.sessions.event)
+    if sitting.session is None:
+        own, accepted = settings.of(session, sitting.invitation.organisation_id), body["consent_accepted"]
+        if wrong := consent.faults(own, accepted=accepted):
+            raise Invalid(fields=wrong)
+        agreed = consent.given(own, accepted=accepted, moment=sitting.moment)
+        sessions.start(session, sitting, schemas.sessions.event, agreed)
     return view(session, sitting)
 
 
@@ -113,9 +121,13 @@ def submit_session(begin: Begin, token: str) -> Body:
 
 
 def view(session: Session, sitting: Sitting) -> Body:
-    """Show a sitting, with its cases while it runs."""
+    """Show a sitting, with its cases while it runs, and before the start with what there is to agree to."""
     running = sitting.session if sitting.status == "started" else None
-    return schemas.sessions.show(sitting, sessions.cases(session, running) if running else [])
+    shown = schemas.sessions.show(sitting, sessions.cases(session, running) if running else [])
+    if sitting.status == "pending":
+        own = settings.of(session, sitting.invitation.organisation_id)
+        shown["privacy"] = schemas.settings.privacy(own)
+    return shown
 
 
 def _case(session: Session, sitting: Sitting, place: UUID) -> sessions.SessionCase:

@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules import decimals
-from schemas import enrollments, invitations
+from schemas import enrollments, invitations, settings
 from schemas.fields import DecimalText, Moment, Resource, Show, Stamped
 from schemas.showing import show
 
@@ -109,6 +109,7 @@ class Event(Schema):
 
 
 _item: Show = show(Item())
+consent = settings.consent
 _summary: Show = show(Summary())
 _answer: Show = show(Answer())
 attachment: Show = show(Attachment())
@@ -132,6 +133,8 @@ def detail(
 ) -> dict[str, Any]:
     """Show an application with its answers, its files and its history."""
     return item(application) | {
+        "source_detail": application.source_detail,
+        "consent": consent(application),
         "answers": [_answer(one) for one in answers],
         "attachments": [attachment(one) for one in attachments],
         "events": [_history(one) for one in history],

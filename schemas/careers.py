@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules import links
+from schemas import settings
 from schemas.fields import Moment, Show
 from schemas.showing import show
 
@@ -54,11 +55,12 @@ def item(job: Any, organisation: Any) -> dict[str, Any]:
     return _item(job) | {"url": links.job(organisation.slug, job.slug)}
 
 
-def detail(job: Any, organisation: Any, questions: Iterable[Any]) -> dict[str, Any]:
-    """Show an open job with the questions that are asked."""
+def detail(job: Any, organisation: Any, questions: Iterable[Any], own: Any) -> dict[str, Any]:
+    """Show an open job with the questions that are asked, and what its organisation says of privacy."""
     return _detail(job) | {
         "url": links.job(organisation.slug, job.slug),
         "organisation_name": organisation.name,
+        "privacy": settings.privacy(own),
         "application_fields": [_asked(one) for one in questions if one.is_active],
     }
 

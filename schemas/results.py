@@ -7,7 +7,7 @@ from marshmallow import Schema, fields
 
 from rules import decimals
 from rules.clock import iso
-from schemas import sessions
+from schemas import sessions, settings
 from schemas.fields import DecimalText, Moment, Show
 from schemas.showing import show
 
@@ -100,6 +100,7 @@ def detail(sitting: Any, cases: Sequence[Any], violations: Sequence[Any]) -> dic
     """Show a completed session with its violations, case by case."""
     return {
         **_result(sitting),
+        "consent": settings.consent(sitting),
         "violation_events": [_violation(one) for one in violations],
         "cases": [_case(one) for one in cases],
     }

@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules import brand, links
+from rules.clock import iso
 from rules.retention import RECORDINGS_DAYS
 from schemas.fields import Show
 from schemas.files import File
@@ -12,6 +13,7 @@ from schemas.showing import show
 
 KEPT = {"Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff"}
 HARMLESS = KEPT | {"Content-Security-Policy": "default-src 'none'; sandbox"}
+ON_PAGES = ("privacy_url", "help_contact", "consent_required", "source_tracking")
 HTML = ("welcome_html", "closing_html", "privacy_html")
 
 
@@ -48,8 +50,20 @@ def page(row: Any) -> dict[str, Any]:
         "name": row.name,
         "logo": f"/brand/{row.slug}/logo/" if row.logo else None,
         "style": f"/brand/{row.slug}/style.css" if row.colour else None,
-        **{name: getattr(row, name) for name in (*HTML, "privacy_url", "help_contact")},
+        **{name: getattr(row, name) for name in (*HTML, *ON_PAGES)},
     }
+
+
+def privacy(row: Any) -> dict[str, Any]:
+    """Show what people agree to, and whether they have to."""
+    return {name: getattr(row, name) for name in ("consent_required", "privacy_html", "privacy_url")}
+
+
+def consent(row: Any) -> dict[str, Any] | None:
+    """Show when somebody agreed to a privacy notice, and to which one; None where nobody did."""
+    if row.consent_at is None:
+        return None
+    return {"accepted_at": iso(row.consent_at), "text_sha256": row.consent_text_hash}
 
 
 def style(row: Any) -> File:

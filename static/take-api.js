@@ -7,7 +7,7 @@ export function connect(token) {
   const base = `/api/v1/candidate/invites/${encodeURIComponent(token)}/`;
   return {
     look: () => send("GET", base),
-    start: () => send("POST", `${base}start/`),
+    start: (agreed) => send("POST", `${base}start/`, { consent_accepted: agreed }),
     save: (id, answer) => send("PUT", `${base}answers/${id}/`, { answer }),
     run: (id, answer) => send("POST", `${base}answers/${id}/run/`, { answer }, 60000),
     report: (violation) => send("POST", `${base}violations/`, violation),

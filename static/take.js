@@ -28,12 +28,24 @@ function offerStart() {
   const [until] = document.getElementsByTagName("time");
   until.textContent = new Date(until.dateTime).toLocaleString("en-GB", LOCAL_TIME);
   button.disabled = false;
+  const consent = byId("consent"); // there where the organisation asks for it
+  const tell = (missing) => {
+    byId("consent-problem").hidden = !missing;
+    consent.toggleAttribute("aria-invalid", missing);
+    if (missing) consent.setAttribute("aria-describedby", "consent-problem");
+  };
+  consent?.addEventListener("change", () => tell(false));
   button.addEventListener("click", async () => {
+    if (consent && !consent.checked) {
+      tell(true);
+      consent.focus();
+      return;
+    }
     button.disabled = true;
     byId("start-problem").hidden = true;
     // Full screen may only be asked for in the click itself.
     if (first.assessment.rules.enforce_fullscreen && canFullscreen()) await enterFullscreen();
-    const result = await api.start();
+    const result = await api.start(Boolean(consent?.checked));
     if (result.ok && result.body.status === "started") return work(result.body, result);
     if (result.ok || result.kind === "refused") return location.reload(); // the state has changed: its own page says so
     button.disabled = false;

@@ -33,6 +33,7 @@ class Reader:
         self.query = [name for name, where, *_ in self.parameters if where == "query"]
         # Whoever links to a page may add what they count visits with; it says nothing to us.
         self.tolerant = operation.produces[:1] == ["text/html"]
+        self.most = 1 if self.tolerant else None  # links gather words on their way, and some of them twice
         body = operation.request_body or {}
         self.required = body.get("required", False)
         self.method = operation.method.upper()
@@ -85,6 +86,7 @@ class Reader:
         arguments = {}
         for name, where, required, schema, compiled in self.parameters:
             values = request.head.getlist(name) if where == "header" else given[where].get(name, [])
+            values = values[: self.most]
             pointer = f"/{where}/{name}"
             if not values:
                 if required:

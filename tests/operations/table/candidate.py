@@ -5,18 +5,20 @@ from tests.operations.rows import FORM, MULTIPART, Row
 from tests.operations.table.jobs import CV, PERSON
 
 PAGE = "text/html"
+WORDS = {"utm_source": "newsletter", "utm_medium": "email", "utm_campaign": "spring", "ref": "ada"}
+STRANGER = PERSON | WORDS | {"consent_accepted": True}
 CODE = "print(int(input()))"
 
 ROWS = {
     "get_session": Row(states.an_invitation),
-    "start_session": Row(states.an_invitation),
+    "start_session": Row(states.an_invitation, {"consent_accepted": True}),
     "save_answer": Row(states.a_sitting, {"answer": "It depends on the reads."}),
     "run_code": Row(states.a_programming_sitting, {"answer": CODE}),
     "report_violation": Row(states.a_sitting, {"violation_type": "focus_loss", "case_order": 1}, status=201),
     "submit_session": Row(states.a_sitting),
     "list_open_jobs": Row(states.an_open_job),
     "get_open_job": Row(states.an_open_job),
-    "apply_for_job": Row(states.an_open_job, PERSON, status=201, media=MULTIPART, files=CV),
+    "apply_for_job": Row(states.an_open_job, STRANGER, status=201, media=MULTIPART, files=CV),
     "get_logo": Row(
         states.a_branded_career,
         answers="image/png",
@@ -26,11 +28,11 @@ ROWS = {
         ),
     ),
     "get_brand_style": Row(states.a_branded_career, answers="text/css"),
-    "show_careers_page": Row(states.an_open_job, answers=PAGE),
-    "show_job_page": Row(states.an_open_job, answers=PAGE),
+    "show_careers_page": Row(states.an_open_job, query=WORDS, answers=PAGE),
+    "show_job_page": Row(states.an_open_job, query=WORDS, answers=PAGE),
     "apply_on_page": Row(
         states.an_open_job,
-        {"email": "{email}", "full_name": "Ada Lovelace"},
+        {"email": "{email}", "full_name": "Ada Lovelace", "consent_accepted": True, **WORDS},
         media=MULTIPART,
         files=CV,
         answers=PAGE,
