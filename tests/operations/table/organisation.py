@@ -13,6 +13,9 @@ SETTINGS = {
     "privacy_html": "<p>We keep your data for six months.</p>",
     "privacy_url": "https://northwind.example/privacy",
     "receipt_mail": True,
+    "consent_required": True,
+    "source_tracking": True,
+    "retention_days": {"candidates": 365, "recordings": 90, "events": 7},
 }
 
 ROWS = {
