@@ -24,9 +24,10 @@ def update_settings(session: Session, caller: Caller, body: Body) -> Body:
     brand.check_colour(body.get("colour"))
     texts = {name: html.clean(body[name]) for name in schemas.HTML if name in body}
     brand.check_html(texts)
-    days = body.pop("retention_days", {})
+    days = body.get("retention_days", {})
     retention.check(days)
     values = body | texts | {f"{name}_days": days[name] for name in ("candidates", "events") if name in days}
+    values.pop("retention_days", None)
     if values.get("reply_to"):
         values["reply_to"] = emails.normal(values["reply_to"])
     if values:
