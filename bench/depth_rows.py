@@ -29,6 +29,7 @@ TABLES = (
     "pipelines",
     "offers",
     "enrollments",
+    "application_events",
 )
 
 

@@ -8,20 +8,29 @@ from typing import Any
 from rules.errors import Invalid
 
 USUAL_DAYS, MOST_DAYS = 30, 180
+USUAL_DAYS_OF_A_FUNNEL = 90
 
 
 def span(start: date | None, end: date | None, today: date) -> tuple[date, date]:
     """Return the first and the last day that is asked for, or refuse."""
+    start, end = between(start, end, today, usual=USUAL_DAYS, names=("start", "end"))
+    if (end - start).days >= MOST_DAYS:
+        raise Invalid.at("/query/start", f"The span may have {MOST_DAYS} days at most.")
+    return start, end
+
+
+def between(
+    start: date | None, end: date | None, today: date, *, usual: int, names: tuple[str, str]
+) -> tuple[date, date]:
+    """Return the days from one to another, up to today and so many as usual where they are left out; or refuse."""
     if end is None:
         end = today
     try:
-        start = start or end - timedelta(days=USUAL_DAYS - 1)
+        start = start or end - timedelta(days=usual - 1)
     except OverflowError:
         start = date.min
     if start > end:
-        raise Invalid.at("/query/start", "Must not be after `end`.")
-    if (end - start).days >= MOST_DAYS:
-        raise Invalid.at("/query/start", f"The span may have {MOST_DAYS} days at most.")
+        raise Invalid.at(f"/query/{names[0]}", f"Must not be after `{names[1]}`.")
     return start, end
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey
+from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from store.database.base import Base
@@ -14,6 +14,9 @@ class Screening(Base):
     """The knockouts, what was read in the CV, the score's evidence, the brief. The score is the application's."""
 
     __tablename__ = "screenings"
+    __table_args__ = (
+        Index("ix_screenings_knocked_out", "application_id", postgresql_where=text("l1_passed IS NOT TRUE")),
+    )
 
     application_id: Mapped[UUID] = mapped_column(ForeignKey("applications.id"), primary_key=True)
     status: Mapped[str] = mapped_column(default="pending")  # pending, parsed, scored, briefed, failed

@@ -44,6 +44,14 @@ class Offer(Base, Owned, Updated):
             }.items()
         ),
         Index("ix_offers_owner_updated_at", "organisation_id", "livemode", "updated_at"),
+        Index(
+            "ix_offers_sent",
+            "organisation_id",
+            "livemode",
+            "sent_at",
+            postgresql_include=["application_id", "status", "responded_at"],
+            postgresql_where=text("sent_at IS NOT NULL"),
+        ),
         Index("ix_offers_sendings", "scheduled_send_at", postgresql_where=text("status = 'scheduled'")),
         Index("ix_offers_expiry", "expires_at", postgresql_where=text("status = 'sent'")),
     )

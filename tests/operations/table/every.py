@@ -11,6 +11,7 @@ from tests.operations.table import (
     candidate,
     candidates,
     enrollments,
+    insights,
     invitations,
     jobs,
     offers,
@@ -18,7 +19,18 @@ from tests.operations.table import (
     pipelines,
 )
 
-PARTS = (assessments, invitations, jobs, pipelines, enrollments, offers, organisation, candidates, candidate)
+PARTS = (
+    assessments,
+    invitations,
+    jobs,
+    pipelines,
+    enrollments,
+    offers,
+    organisation,
+    candidates,
+    insights,
+    candidate,
+)
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
 DOCUMENTED = {one.id: one for name in ("openapi", "candidate") for one in operations(name).values()}
 

@@ -1,0 +1,170 @@
+"""The funnel: of the applications of a span of days, how many came how far, and how long it took them.
+
+Read from the history itself, in one statement, so that all figures are of one moment.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from rules.caller import Caller
+from store.database.engine import Means
+from store.database.prepared import Prepared
+
+MOST_JOBS = 20
+
+# When an application first reached each stage; null where it never did.
+STAGES = {
+    "applied": "moved.submitted_at",
+    "passed_knockouts": "CASE WHEN failed.application_id IS NULL THEN moved.submitted_at END",
+    "screened": "moved.screened",
+    "advanced": "moved.advanced",
+    "assessed": "sittings.completed",
+    "passed_assessment": "sittings.passed",
+    "interviewed": "CAST(NULL AS timestamptz)",  # there are no interviews yet
+    "offered": "letters.sent",
+    "accepted": "letters.accepted",
+    "hired": "moved.hired",
+}
+_STEPS = tuple(pairwise(STAGES))
+_REACHED = ", ".join(f"{moment} AS {stage}" for stage, moment in STAGES.items())
+# Of those that reached both; what was reached before the stage before it took no time.
+_FIGURES = ", ".join(
+    f'count({stage}) AS "{stage}.count", count(*) FILTER (WHERE {both}) AS "{stage}.came",'
+    " percentile_cont(0.5) WITHIN GROUP (ORDER BY"
+    f" CASE WHEN {stage} > {before} THEN date_part('epoch', {stage} - {before}) ELSE 0 END)"
+    f' FILTER (WHERE {both}) AS "{stage}.seconds"'
+    for before, stage, both in ((one, two, f"{one} IS NOT NULL AND {two} IS NOT NULL") for one, two in _STEPS)
+)
+_COHORT = """
+    applications.organisation_id = :organisation_id AND applications.livemode = :livemode
+    AND applications.submitted_at >= :first AND applications.submitted_at <= :last
+    AND (CAST(:job_id AS uuid) IS NULL OR applications.job_id = CAST(:job_id AS uuid))
+    AND (NOT CAST(:by_team AS boolean) OR applications.job_id IN (
+        SELECT id FROM jobs
+        WHERE organisation_id = :organisation_id AND livemode = :livemode
+          AND team_id IS NOT DISTINCT FROM CAST(:team_id AS uuid)
+    ))
+"""
+# An application leads to assessments by its enrollment's stages, or straight to one; any attempt at them counts. An
+# offer goes out after its application came in, so those before the span are nobody's.
+_FUNNEL = Prepared(
+    text(f"""
+    WITH cohort AS NOT MATERIALIZED (
+        SELECT id, job_id, source, invitation_id, enrollment_id FROM applications WHERE {_COHORT}
+    ), moved AS (
+        SELECT applications.id, applications.submitted_at,
+               min(event.created_at) FILTER (WHERE event.type = 'screened') AS screened,
+               min(event.created_at) FILTER (WHERE event.type = 'advanced') AS advanced,
+               min(event.created_at) FILTER (WHERE event.type = 'hired') AS hired
+        FROM applications
+        LEFT JOIN application_events AS event
+          ON event.application_id = applications.id AND event.type IN ('screened', 'advanced', 'hired')
+        WHERE {_COHORT}
+        GROUP BY applications.id
+    ), failed AS (
+        SELECT application_id FROM screenings WHERE l1_passed IS NOT TRUE
+    ), invited AS (
+        SELECT id AS application_id, invitation_id FROM cohort WHERE invitation_id IS NOT NULL
+        UNION ALL
+        SELECT cohort.id, invitations.id
+        FROM cohort
+        JOIN invitations AS newest ON newest.id = cohort.invitation_id AND newest.attempt > 1
+        JOIN invitations ON invitations.candidate_id = newest.candidate_id
+                        AND invitations.assessment_id = newest.assessment_id
+        UNION ALL
+        SELECT cohort.id, invitations.id
+        FROM cohort
+        JOIN enrollments ON enrollments.id = cohort.enrollment_id
+        JOIN pipeline_stages AS stage ON stage.pipeline_id = enrollments.pipeline_id
+                                     AND stage.position <= enrollments.current_stage
+        JOIN invitations ON invitations.candidate_id = enrollments.candidate_id
+                        AND invitations.assessment_id = stage.assessment_id
+    ), sittings AS (
+        SELECT application_id, min(completed_at) AS completed, min(settled_at) FILTER (WHERE passed) AS passed
+        FROM invited JOIN sessions ON sessions.invitation_id = invited.invitation_id
+        WHERE completed_at IS NOT NULL
+        GROUP BY application_id
+    ), letters AS (
+        SELECT application_id, min(sent_at) AS sent,
+               min(responded_at) FILTER (WHERE status = 'accepted') AS accepted
+        FROM offers
+        WHERE organisation_id = :organisation_id AND livemode = :livemode AND sent_at >= :first
+        GROUP BY application_id
+    ), reached AS (
+        SELECT {_REACHED}
+        FROM moved
+        LEFT JOIN failed ON failed.application_id = moved.id
+        LEFT JOIN sittings ON sittings.application_id = moved.id
+        LEFT JOIN letters ON letters.application_id = moved.id
+    ), counted AS MATERIALIZED (
+        SELECT source, job_id, count(*) AS applied, 0 AS hired FROM cohort GROUP BY source, job_id
+        UNION ALL
+        SELECT source, job_id, 0, count(DISTINCT cohort.id)
+        FROM cohort JOIN application_events AS event ON event.application_id = cohort.id AND event.type = 'hired'
+        GROUP BY source, job_id
+    )
+    SELECT by_source.rows AS by_source, by_job.rows AS by_job, stages.*
+    FROM (SELECT count(applied) AS applied, {_FIGURES} FROM reached) AS stages, (
+        SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') AS rows FROM (
+            SELECT source, sum(applied) AS applied, sum(hired) AS hired
+            FROM counted GROUP BY source ORDER BY applied DESC, source
+        ) AS one
+    ) AS by_source, (
+        SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') AS rows FROM (
+            SELECT job_id, jobs.slug AS job_slug, jobs.title, applied, hired
+            FROM (
+                SELECT job_id, sum(applied) AS applied, sum(hired) AS hired
+                FROM counted GROUP BY job_id ORDER BY applied DESC, hired DESC, job_id LIMIT {MOST_JOBS}
+            ) AS most JOIN jobs ON jobs.id = most.job_id
+            ORDER BY applied DESC, hired DESC, job_id
+        ) AS one
+    ) AS by_job
+    """),  # noqa: S608 - parts of our own
+    planned_by_values=True,
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """How many reached a stage, and of those of the stage before it: how many, and in how many seconds half of them."""
+
+    count: int
+    came: int = 0
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Funnel:
+    """The stages by name, in order; what came by each source and for the jobs that most applied for."""
+
+    stages: dict[str, Step]
+    by_source: list[dict[str, Any]]
+    by_job: list[dict[str, Any]]
+
+
+def read(
+    means: Means,
+    caller: Caller,
+    first: date,
+    last: date,
+    *,
+    job_id: UUID | None = None,
+    team_id: str | None = None,
+) -> Funnel:
+    """Read the funnel of what came from one day to another, both included; of one job, of one squad's or of none's."""
+    row = _FUNNEL.first(
+        means,
+        caller,
+        first=datetime.combine(first, time.min, UTC),
+        last=datetime.combine(last, time.max, UTC),  # to the microsecond, as PostgreSQL has it
+        job_id=job_id,
+        by_team=team_id is not None,
+        team_id=None if team_id in (None, "null") else UUID(team_id),
+    )
+    steps = {stage: Step(*getattr(row, stage)) for _, stage in _STEPS}
+    return Funnel({"applied": Step(row.applied), **steps}, row.by_source, row.by_job)
