@@ -25,7 +25,7 @@ from store.hiring import jobs
 from store.measuring import funnel
 
 ROWS, QUICK_ROWS = 1_000_000, 50_000
-ROUNDS, QUICK_ROUNDS = 40, 5
+ROUNDS, QUICK_ROUNDS = 20, 5
 DAYS = 900  # over which they came: a tenth within 90 days
 JOBS = 2_000
 
