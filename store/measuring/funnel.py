@@ -40,6 +40,9 @@ _FIGURES = ", ".join(
     f' FILTER (WHERE {both}) AS "{stage}.seconds"'
     for before, stage, both in ((one, two, f"{one} IS NOT NULL AND {two} IS NOT NULL") for one, two in _STEPS)
 )
+_SHOWN = ", ".join(
+    f'stages."{stage}.{figure}"' for _, stage in _STEPS for figure in ("count", "came", "seconds")
+)
 _COHORT = """
     applications.organisation_id = :organisation_id AND applications.livemode = :livemode
     AND applications.submitted_at >= :first AND applications.submitted_at <= :last
@@ -108,7 +111,7 @@ _FUNNEL = Prepared(
         FROM cohort JOIN application_events AS event ON event.application_id = cohort.id AND event.type = 'hired'
         GROUP BY source, job_id
     )
-    SELECT by_source.rows AS by_source, by_job.rows AS by_job, stages.*
+    SELECT by_source.rows AS by_source, by_job.rows AS by_job, stages.applied, {_SHOWN}
     FROM (SELECT count(applied) AS applied, {_FIGURES} FROM reached) AS stages, (
         SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') AS rows FROM (
             SELECT source, sum(applied) AS applied, sum(hired) AS hired
