@@ -172,7 +172,7 @@ def erase_candidates(session: Session, rows: Sequence[Row]) -> int:
         caller = organisations.caller_of(session, row)
         person = candidates.get(session, caller, row.id, for_update=True)
         if not untouched.happened_since(session, caller, row.id):
-            erasing.erase(session, caller, row.id)
+            erasing.erase(session, caller, row.id, with_answers=False)
             trail.by_itself(session, "candidate.erased", "candidate", person)
     return len(rows)
 

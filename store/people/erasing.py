@@ -168,8 +168,11 @@ _PROFILES = Prepared(
 _ANSWERED = Prepared(text("UPDATE deliveries SET response_body = NULL WHERE id = ANY (:ids)"))
 
 
-def erase(session: Session, caller: Caller, id: UUID) -> dict[str, Any]:
-    """Erase a person for ever, or raise NotFound; return how many rows of each kind lost what told of them."""
+def erase(session: Session, caller: Caller, id: UUID, *, with_answers: bool = True) -> dict[str, Any]:
+    """Erase a person for ever, or raise NotFound; return how many rows of each kind lost what told of them.
+
+    Without answers, what is kept for an Idempotency-Key goes with its day: to look at all of them is for one person.
+    """
     [person] = candidates.hold(session, caller, [id])
     profiles = candidates.with_merged(session, person)
     addresses = {one.email for one in profiles}
@@ -205,8 +208,9 @@ def erase(session: Session, caller: Caller, id: UUID) -> dict[str, Any]:
         "deliveries": [str(one.id) for one in deliveries if one.in_hand],
         # No row tells them.
         "addresses": secrets.encrypt(orjson.dumps(found).decode()),
-        "traces": secrets.encrypt(orjson.dumps(traces).decode()),
     }
+    if with_answers:
+        work["traces"] = secrets.encrypt(orjson.dumps(traces).decode())
     for delay in (timedelta(0), AGAIN_AFTER):
         outbox.add(session, caller, "erase", delay=delay, **work)
     gone = {"notes": notes, "files": files, "events": events, "deliveries": deliveries, "mails": mails}
