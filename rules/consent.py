@@ -32,8 +32,7 @@ def faults(notice: Notice, *, accepted: bool) -> list[dict[str, str]]:
     """Find what is missing where an organisation asks for consent."""
     if accepted or not notice.consent_required:
         return []
-    message = "Is needed: please tick it if you agree to the privacy notice."
-    return [{"pointer": f"/{FIELD}", "message": message}]
+    return [{"pointer": f"/{FIELD}", "message": "You need to agree to the privacy notice."}]
 
 
 def given(notice: Notice, *, accepted: bool, moment: datetime) -> dict[str, Any]:

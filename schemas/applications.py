@@ -109,7 +109,6 @@ class Event(Schema):
 
 
 _item: Show = show(Item())
-consent = settings.consent
 _summary: Show = show(Summary())
 _answer: Show = show(Answer())
 attachment: Show = show(Attachment())
@@ -134,7 +133,7 @@ def detail(
     """Show an application with its answers, its files and its history."""
     return item(application) | {
         "source_detail": application.source_detail,
-        "consent": consent(application),
+        "consent": settings.consent(application),
         "answers": [_answer(one) for one in answers],
         "attachments": [attachment(one) for one in attachments],
         "events": [_history(one) for one in history],

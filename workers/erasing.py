@@ -32,7 +32,7 @@ def erase(_id: UUID, arguments: Mapping[str, Any]) -> None:
 
 def _forget_answers(arguments: Mapping[str, Any], words: set[str]) -> None:
     """Look at every answer that is kept, some at a time: each of them is read, for each is encrypted."""
-    owner, small = UUID(arguments["organisation_id"]), {word.lower() for word in words}
+    owner, small = UUID(arguments["organisation_id"]), {word.lower() for word in words if word}
     after: str | None = ""
     while after is not None:
         some = partial(

@@ -175,7 +175,7 @@ def erase(session: Session, caller: Caller, id: UUID, *, with_answers: bool = Tr
     """
     [person] = candidates.hold(session, caller, [id])
     profiles = candidates.with_merged(session, person)
-    addresses = {one.email for one in profiles}
+    addresses = {one.email for one in profiles if one.email}
     named: dict[str, Any] = {"people": [one.id for one in profiles]}
     for name, statement in _HELD.items():
         rows = statement.all(session, **named)
