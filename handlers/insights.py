@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from rules import plans, usage
+from rules import usage
 from rules.caller import Caller
 from rules.clock import now
 from schemas import insights as schemas
@@ -31,6 +31,5 @@ def get_funnel(
         usual=usage.USUAL_DAYS_OF_A_FUNNEL,
         names=("date_from", "date_to"),
     )
-    plans.require(caller.plan_name, "insights")
     found = funnel.read(reading, caller, first, last, job_id=job_id, team_id=team_id)
     return schemas.funnel(found, moment)

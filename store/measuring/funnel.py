@@ -40,9 +40,6 @@ _FIGURES = ", ".join(
     f' FILTER (WHERE {both}) AS "{stage}.seconds"'
     for before, stage, both in ((one, two, f"{one} IS NOT NULL AND {two} IS NOT NULL") for one, two in _STEPS)
 )
-_SHOWN = ", ".join(
-    f'stages."{stage}.{figure}"' for _, stage in _STEPS for figure in ("count", "came", "seconds")
-)
 _COHORT = """
     applications.organisation_id = :organisation_id AND applications.livemode = :livemode
     AND applications.submitted_at >= :first AND applications.submitted_at <= :last
@@ -111,14 +108,13 @@ _FUNNEL = Prepared(
         FROM cohort JOIN application_events AS event ON event.application_id = cohort.id AND event.type = 'hired'
         GROUP BY source, job_id
     )
-    SELECT by_source.rows AS by_source, by_job.rows AS by_job, stages.applied, {_SHOWN}
-    FROM (SELECT count(applied) AS applied, {_FIGURES} FROM reached) AS stages, (
-        SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') AS rows FROM (
+    SELECT (
+        SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') FROM (
             SELECT source, sum(applied) AS applied, sum(hired) AS hired
             FROM counted GROUP BY source ORDER BY applied DESC, source
         ) AS one
     ) AS by_source, (
-        SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') AS rows FROM (
+        SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') FROM (
             SELECT job_id, jobs.slug AS job_slug, jobs.title, applied, hired
             FROM (
                 SELECT job_id, sum(applied) AS applied, sum(hired) AS hired
@@ -126,7 +122,8 @@ _FUNNEL = Prepared(
             ) AS most JOIN jobs ON jobs.id = most.job_id
             ORDER BY applied DESC, hired DESC, job_id
         ) AS one
-    ) AS by_job
+    ) AS by_job, count(applied) AS applied, {_FIGURES}
+    FROM reached
     """),  # noqa: S608 - parts of our own
     planned_by_values=True,
 )

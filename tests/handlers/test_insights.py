@@ -343,5 +343,4 @@ def test_the_funnel_is_of_the_growth_plan(http: TestClient) -> None:
     small = make_tenant(http, "starter")
     found = refusal(small.live.get("/insights/funnel/"), 403, "PLAN_REQUIRED")
     assert found["details"]["required_plan"] == "growth"
-    backwards = {"date_from": "2026-02-02", "date_to": "2026-02-01"}
-    refusal(small.live.get("/insights/funnel/", params=backwards), 400, "VALIDATION_ERROR")
+    refusal(small.live.get("/insights/funnel/", params={"date_to": "tomorrow"}), 400, "VALIDATION_ERROR")
