@@ -127,6 +127,7 @@ def cancel_invitation(session: Session, caller: Caller, token: str) -> None:
 def remind_invitation(session: Session, caller: Caller, token: str) -> Body:
     """Mail the candidate the link again."""
     invitation = invitations.get(session, caller, token, for_update=True)
+    rules.check_known(invitation.status, invitation.email)
     rules.check_remind(
         invitation.status, expires_at=invitation.expires_at, reminded_at=invitation.reminded_at, now=now()
     )

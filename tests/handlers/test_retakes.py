@@ -18,6 +18,7 @@ from tests.handlers.test_invitations_again import (
 )
 from tests.operations import states
 from tests.pipelines import MANUAL, act, due, enroll, measured, pipeline, shown, sit, use
+from tests.probes import refusal
 
 
 def retake(api: Any, token: str, **body: Any) -> Any:
@@ -158,7 +159,9 @@ def test_an_erased_person_is_not_invited_again(tenant: Tenant) -> None:
     assert {one["retake_of"] for one in rows} == {None}
     for one in rows:
         act = reopen if one["status"] == "expired" else retake
-        assert act(api, one["invite_token"]).json()["error"]["message"].startswith("The candidate was erased")
+        remind = api.post(f"/invites/{one['invite_token']}/remind/")
+        for answer in (act(api, one["invite_token"]), remind):
+            assert refusal(answer, 400)["message"].startswith("The candidate was erased")
     assert api.get("/candidates/").json()["results"] == []
 
 
