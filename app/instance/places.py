@@ -58,7 +58,7 @@ def settle(data: Path) -> Places:
     """Find or make the folders below `data`."""
     data = Path(os.path.abspath(data)).resolve()  # noqa: PTH100 - resolve() alone stops at a missing folder
     try:
-        if not data.exists():
+        with contextlib.suppress(FileExistsError):  # somebody else's first command may make it now
             data.mkdir(parents=True)
             data.chmod(0o711 if os.geteuid() == 0 else 0o700)
         state, account = _state(data)

@@ -170,6 +170,20 @@ def test_the_secret_key_stays(folder: Path) -> None:
     assert len(places.secret_key(where)) >= 32
 
 
+def test_a_folder_that_another_command_makes_in_the_same_moment_is_taken(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, make = folder / "data", Path.mkdir
+
+    def others_first(path: Path, *given: Any, **options: Any) -> None:
+        if path == data and not path.exists():
+            make(path, 0o711)
+        make(path, *given, **options)
+
+    monkeypatch.setattr(Path, "mkdir", others_first)
+    assert places.settle(data).data == data
+
+
 @root_only
 def test_root_gives_the_servers_a_user_of_their_own(folder: Path) -> None:
     where = places.settle(folder / "data")
