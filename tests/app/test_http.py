@@ -1,5 +1,7 @@
 """Methods, paths and queries: whatever is wrong with them is told in the contract's envelope."""
 
+from typing import Any
+
 import orjson
 import pytest
 from starlette.testclient import TestClient
@@ -29,6 +31,12 @@ REQUEST_ID = "a-request-id-of-mine.1"
 
 def ask(client: Api, method: str, at: str, **options):
     return client.request(method, at, follow_redirects=False, **options)
+
+
+def of_its_kind(operation: Documented) -> dict[str, Any]:
+    """A body of the media type that an operation takes, where it takes one alone."""
+    files = "requestBody" in operation.definition and media_types(operation) == [MULTIPART]
+    return {"files": {"file": b""}} if files else {}
 
 
 def allowed(at: str) -> set[str]:
@@ -158,7 +166,7 @@ CONTROLS = ("%0A", "a%0A", "%7F", "%01")
 def test_a_bad_id_is_refused(client: Api, operation: Documented, name: str, format: str | None) -> None:
     for bad in BAD_IDS + CONTROLS:
         at = path(operation, **{name: "\x01"}).replace("\x01", bad)
-        response = ask(client, operation.method, at)
+        response = ask(client, operation.method, at, **of_its_kind(operation))
         if format == "uuid" and bad not in CONTROLS:
             assert f"/path/{name}" in faults(response)
         else:
@@ -206,9 +214,8 @@ def test_a_parameter_that_is_too_long_is_refused(client: Api, operation: Documen
 @pytest.mark.parametrize("operation", WITH_ENVELOPE, ids=lambda o: o.id)
 def test_an_unknown_parameter_is_refused_by_name(client: Api, operation: Documented) -> None:
     def found(query: str) -> dict[str, str]:
-        of_files = "requestBody" in operation.definition and media_types(operation) == [MULTIPART]
-        options = {"files": {"file": b""}} if of_files else {}
-        return faults(ask(client, operation.method, f"{path(operation)}?{query}", **options))
+        at = f"{path(operation)}?{query}"
+        return faults(ask(client, operation.method, at, **of_its_kind(operation)))
 
     assert found("pagesize=1")["/query/pagesize"].startswith("Unknown parameter.")
     assert "/query/a\ufffdb" in found("a%00b=1")

@@ -52,8 +52,8 @@ def test_a_read_leaves_no_row(tenant: Tenant) -> None:
 
 
 def test_a_refusal_is_kept_with_its_code_and_none_of_its_text(tenant: Tenant) -> None:
-    tenant.live.get("/assessments/ada@example.com/")
-    tenant.live.patch("/assessments/ada@example.com/update/", {"title": "Ada"})
+    tenant.live.get("/assessments/zoe@example.com/")
+    tenant.live.patch("/assessments/zoe@example.com/update/", {"title": "Zoe"})
     tenant.key(scopes=["jobs:read"]).post("/assessments/create/", {"title": "Secret"})
     rows = log(tenant.live, outcome="error")
     assert [(row["action"], row["status_code"], row["error_code"]) for row in reversed(rows)] == [
@@ -61,7 +61,7 @@ def test_a_refusal_is_kept_with_its_code_and_none_of_its_text(tenant: Tenant) ->
         ("update_assessment", 404, "NOT_FOUND"),
         ("create_assessment", 403, "INSUFFICIENT_SCOPE"),
     ]
-    assert "ada" not in str(rows).lower()
+    assert "zoe" not in str(rows).lower()
     assert rows[1]["path"] == "/api/v1/public/assessments/…/update/"
 
 

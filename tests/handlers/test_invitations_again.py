@@ -90,7 +90,7 @@ def mails(token: str, template: str) -> int:
     with store.transaction() as session:
         sent = select(OutboxItem.arguments).where(OutboxItem.job == "mail")
         return sum(
-            one["template"] == template and one.get("invite_url", "").endswith(token)
+            one.get("template") == template and one.get("invite_url", "").endswith(token)
             for one in session.scalars(sent)
         )
 

@@ -77,6 +77,8 @@ EXTRA = {
     "actor_type": st.text(),
     "actor_id": st.none() | st.uuids(),
     "key": st.builds(lambda name: SimpleNamespace(name=name), st.none() | st.text()),
+    "candidates_days": st.none() | st.integers(),
+    "events_days": st.integers(),
     "invitation": st.builds(lambda role: SimpleNamespace(role=role), st.text()),
 }
 
