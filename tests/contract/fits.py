@@ -298,7 +298,9 @@ def a_duplicate(body: Body, request: Request) -> None:
 
 
 def a_judgement(body: Body, request: Request) -> None:
-    """What it is about exists, and is the candidate's."""
+    """What it is about exists, and is the candidate's; a form says a number as a text, which is not rounded."""
+    if request.media_type != "application/json" and is_number(body.get("total")):
+        body["total"] = round(body["total"], 2)
     for name, make in {"application_id": a_candidate, "assessment_id": an_assessment}.items():
         if body.get(name) is not None and not request.real(body[name]):
             body[name] = shared(make)[name]

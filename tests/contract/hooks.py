@@ -39,6 +39,31 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(one)
 
 
+def without_nul(value: Any) -> Any:
+    """Leave out what no JSON may hold that is taken: where any value may stand, no schema can say so."""
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    if isinstance(value, list):
+        return [without_nul(one) for one in value]
+    if isinstance(value, dict):
+        return {without_nul(name): without_nul(one) for name, one in value.items()}
+    return value
+
+
+def as_it_is_said(body: Any, operation: str, media_type: str | None) -> Any:
+    """Make a body one that can be sent as it is meant."""
+    body = without_nul(body)
+    if body and media_type == forms.MULTIPART:
+        # Schemathesis writes null as a word, which of a text is a text.
+        texts_of = forms.body_schema(operation).get("properties", {})
+        body = {
+            name: one
+            for name, one in body.items()
+            if one is not None or texts_of.get(name, {}).get("type") != "string"
+        }
+    return body
+
+
 def is_answered(value: Any) -> bool:
     return isinstance(value, str) and value in answered
 
@@ -64,15 +89,8 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     body = copy.deepcopy(case.body) if isinstance(case.body, dict) else None
-    if body and case.media_type == forms.MULTIPART:
-        # Schemathesis writes null as a word, which of a text is a text.
-        texts_of = forms.body_schema(operation).get("properties", {})
-        body = {
-            name: one
-            for name, one in body.items()
-            if one is not None or texts_of.get(name, {}).get("type") != "string"
-        }
-        case.body = body
+    if body != (sayable := as_it_is_said(body, operation, case.media_type)):
+        case.body = body = sayable
     if case.path_parameters and not (chained and any(map(is_answered, case.path_parameters.values()))):
         real = ids(operation, case.operation.path)
         if operation == "save_answer" and body:

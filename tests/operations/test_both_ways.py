@@ -27,8 +27,12 @@ VOLATILE = {
     "moment": r"\d{4}-\d\d-\d\dT[\d:.]+Z",
     "secret": r"whsec_[A-Za-z0-9+/=]+",
     "token": r"(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])",
-    "number": r"(?<=candidate-)\d+(?=@)|(?<=ngineer[ -])\d+|(?<=Case )\d+"
-    r"|(?<=/hook/)\d+|(?<=ats-)\d+",
+    # Each counts by itself: two of them may have come to one number.
+    "candidate": r"(?<=candidate-)\d+(?=@)",
+    "title": r"(?<=ngineer[ -])\d+",
+    "case": r"(?<=Case )\d+",
+    "hook": r"(?<=/hook/)\d+",
+    "reference": r"(?<=ats-)\d+",
     "owner": r"(?<=orthwind[ -])\d+",  # may be the number of something else too
     "time": r"(?<=_ms\":)\d+",
     "address": r"198\.51\.100\.\d",
