@@ -11,13 +11,18 @@ import sys
 ENVIRON = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
 
 
-def run(start: str, *arguments: str, given: bytes, seconds: float) -> subprocess.CompletedProcess[bytes]:
-    """Have a process of our own Python run `start` on what is given; raises TimeoutExpired once it is stopped."""
+def run(
+    start: str, *arguments: str, given: bytes, seconds: float, complaints: int = subprocess.DEVNULL
+) -> subprocess.CompletedProcess[bytes]:
+    """Have a process of our own Python run `start` on what is given; raises TimeoutExpired once it is stopped.
+
+    What it complains of is only kept on demand: a hostile file could make a reader complain without an end.
+    """
     with subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
         [sys.executable, "-I", "-c", start, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=complaints,
         env=ENVIRON,
         cwd="/",
         start_new_session=True,
