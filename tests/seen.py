@@ -83,15 +83,16 @@ def documented() -> set[str]:
 
 
 def end(config: pytest.Config) -> None:
-    """Hand what a worker has seen to the process that started it, which makes the report of all."""
-    if config.option.collectonly:
-        return
+    """Hand what a worker has seen to the process that started it, which makes the report of all.
+
+    A run of some tests leaves the notes of the last whole one, which is the one that is judged.
+    """
     if hasattr(config, "workeroutput"):
         config.workeroutput["seen"] = sorted(_seen)
-        return
-    REPORT.parent.mkdir(parents=True, exist_ok=True)
-    NOTES.write_text(json.dumps({"whole": is_whole(config), "seen": sorted(_seen)}))
-    REPORT.write_text(report(_seen))
+    elif is_whole(config):
+        REPORT.parent.mkdir(parents=True, exist_ok=True)
+        NOTES.write_text(json.dumps(sorted(_seen)))
+        REPORT.write_text(report(_seen))
 
 
 def merge(worker: Any) -> None:
@@ -101,7 +102,8 @@ def merge(worker: Any) -> None:
 
 def is_whole(config: pytest.Config) -> bool:
     """Say whether a run was of everything: only then is what it has not seen unseen."""
-    chosen = (config.option.keyword, config.option.markexpr, config.option.deselect, config.option.maxfail)
+    option = config.option
+    chosen = (option.keyword, option.markexpr, option.deselect, option.maxfail, option.collectonly)
     return not any(chosen) and [Path(one).name for one in config.args] == ["tests"]
 
 
@@ -132,16 +134,12 @@ def judge(seen: Iterable[str]) -> list[str]:
 
 
 def main() -> int:
-    """Judge the last run of the tests."""
+    """Judge the last run of all tests."""
     if not NOTES.exists():
-        print("There has been no run of the tests.")
+        print("There has been no run of all tests: ./hiring test -e tests,seen")
         return 1
-    notes = json.loads(NOTES.read_text())
     print(REPORT.read_text().partition("## Unseen")[0], f"(unseen: {REPORT})", sep="")
-    if not notes["whole"]:
-        print("The last run was of some tests only: nothing is judged.")
-        return 0
-    wrong = judge(notes["seen"])
+    wrong = judge(json.loads(NOTES.read_text()))
     print(*wrong, sep="\n")
     return 1 if wrong else 0
 
