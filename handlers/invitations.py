@@ -59,11 +59,13 @@ def create_invitation(writing: Change, caller: Caller, slug: str, body: Body) ->
     email, external_id = emails.normal(body["email"]), body.get("external_id")
     assessment = assessments.read(writing, caller, slug)
     candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
+    # Read before the organisation's month is held, for which its other invites wait.
+    sender = organisations.name(writing, caller) if body["send_email"] else None
     found, new = inviting.invite(writing, caller, assessment, candidate | _terms(body), schemas.event)
     if not new:
         return schemas.created(found, "An invitation already exists for this candidate."), 200
-    if body["send_email"]:
-        _mail(writing, caller, [found], "invitation")
+    if sender is not None:
+        _mail(writing, caller, [found], "invitation", sender)
     return schemas.created(found, "Invitation created."), 201
 
 
@@ -132,7 +134,7 @@ def remind_invitation(session: Session, caller: Caller, token: str) -> Body:
         invitation.status, expires_at=invitation.expires_at, reminded_at=invitation.reminded_at, now=now()
     )
     invitation.reminded_at, invitation.mail_error = now(), None
-    _mail(session, caller, [invitation], "reminder")
+    _mail(session, caller, [invitation], "reminder", organisations.name(session, caller))
     return {"message": "The reminder is on its way.", "reminded_at": iso(invitation.reminded_at)}
 
 
@@ -163,7 +165,7 @@ def retake_invitation(session: Session, caller: Caller, token: str, body: Body) 
     applications.name_instead(session, invitation, made.id)
     enrollments.retake(session, invitation, made.id, ACTOR)
     if body["send_email"]:
-        _mail(session, caller, [made], "invitation")
+        _mail(session, caller, [made], "invitation", organisations.name(session, caller))
     return schemas.detail(made), 201
 
 
@@ -215,9 +217,8 @@ def _announce(session: Session, caller: Caller, made: Sequence[Invitation], *, s
     for invitation in made:
         events.record(session, "invitation.created", invitation, schemas.event(invitation))
     if send_email:
-        _mail(session, caller, made, "invitation")
+        _mail(session, caller, made, "invitation", organisations.name(session, caller))
 
 
-def _mail(session: Change, caller: Caller, invited: Sequence[Invitation], template: str) -> None:
-    name = organisations.name(session, caller)
-    outbox.add_all(session, caller, "mail", [schemas.mail(one, name, template) for one in invited])
+def _mail(session: Change, caller: Caller, invited: Sequence[Invitation], template: str, sender: str) -> None:
+    outbox.add_all(session, caller, "mail", [schemas.mail(one, sender, template) for one in invited])

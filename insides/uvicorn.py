@@ -16,6 +16,7 @@ LEANS_ON = [
     ("uvicorn/protocols/http/httptools_impl.py", "if self.cycle is None or self.cycle.response_complete:"),
     ("uvicorn/protocols/http/httptools_impl.py", "self.client = get_remote_addr(transport)"),
     ("uvicorn/protocols/http/httptools_impl.py", "self.cycle.body += body"),
+    ("uvicorn/protocols/http/httptools_impl.py", "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
 ]
 
 _OFFERS = (b"upgrade", b"http2-settings")
@@ -24,6 +25,7 @@ HEAD_SECONDS = 10.0  # for a request's head, from its first byte or the connecti
 BODY_SECONDS, PAUSE_SECONDS = 120.0, 10.0  # for a body, and between two pieces of it
 UNWANTED_BYTES = 1 << 20  # of a body whose request has its answer already
 LOOK_SECONDS = 1.0
+UNREAD_SECONDS = 0.05  # for a request that came while the process was too busy to read it
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
 
 
@@ -150,6 +152,11 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
         if cycle is not None and not cycle.response_complete:
             self.left(cycle.scope)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a connection that was idle for long enough, unless a request has come that nobody has read yet."""
+        close = super().timeout_keep_alive_handler
+        self.timeout_keep_alive_task = self.loop.call_later(UNREAD_SECONDS, close)
 
     def shutdown(self) -> None:
         """End the connection after the request that it has, or that is on its way."""

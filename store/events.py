@@ -17,7 +17,7 @@ from store.database import listing
 from store.database.base import ANYONE, Base, Owned, Owner, visible
 from store.database.engine import Change
 from store.database.ids import new_id
-from store.database.prepared import Prepared, rows
+from store.database.prepared import Bound, Prepared, rows
 
 
 class Event(Base, Owned):
@@ -124,17 +124,18 @@ _WRITE = Prepared(
 )
 
 
-def write(session: Change) -> None:
-    """Number and write what was recorded; the relay is to be rung after the commit.
+def to_write(session: Change) -> list[Bound]:
+    """Return what numbers and writes what was recorded; the relay is to be rung after the commit.
 
     Numbers are taken last, so the counter's lock is held for the commit alone: commits of one organisation and
     mode are numbered in their order, without gaps, and no other lock is ever awaited while holding it.
     """
     recorded: list[_Recorded] = session.info.pop("events", [])
-    for organisation_id, livemode in sorted({(one.organisation_id, one.livemode) for one in recorded}):
-        mine = [one for one in recorded if (one.organisation_id, one.livemode) == (organisation_id, livemode)]
-        _WRITE.run(
-            session,
+    by_owner: dict[tuple[UUID, bool], list[_Recorded]] = {}
+    for one in recorded:
+        by_owner.setdefault((one.organisation_id, one.livemode), []).append(one)
+    return [
+        _WRITE.bound(
             organisation_id=organisation_id,
             livemode=livemode,
             count=len(mine),
@@ -146,8 +147,8 @@ def write(session: Change) -> None:
                 ]
             ),
         )
-    if recorded:
-        session.info["outbox"] = True
+        for (organisation_id, livemode), mine in sorted(by_owner.items(), key=lambda item: item[0])
+    ]
 
 
 # What was written some time before a moment has a lower number than what was written after it, but for transactions

@@ -13,7 +13,7 @@ from rules.clock import now
 from store.database.base import Base, Identified, Owner
 from store.database.engine import Change, Means
 from store.database.ids import new_id
-from store.database.prepared import Prepared, rows
+from store.database.prepared import Bound, Prepared, rows
 
 NOBODY = UUID(int=0)  # whose the work is that no organisation asked for
 
@@ -78,20 +78,25 @@ def add_all(
     *,
     delay: timedelta = timedelta(0),
 ) -> None:
-    """Ask for the same work many times, in one statement."""
+    """Ask for the same work many times, in one statement, which is written at the commit."""
     if not arguments:
         return
     moment = now()
-    _ADD.run(
-        session,
-        owner=owner.organisation_id if owner else NOBODY,
-        mode=owner.livemode if owner else True,
-        moment=moment,
-        due_at=moment + delay,
-        job=job,
-        items=rows([{"id": new_id(), "arguments": one} for one in arguments]),
-    )
+    added = {
+        "owner": owner.organisation_id if owner else NOBODY,
+        "mode": owner.livemode if owner else True,
+        "moment": moment,
+        "due_at": moment + delay,
+        "job": job,
+        "items": rows([{"id": new_id(), "arguments": one} for one in arguments]),
+    }
+    session.info.setdefault("work", []).append(added)
     ring(session)
+
+
+def to_write(session: Change) -> list[Bound]:
+    """Return what writes what was asked for."""
+    return [_ADD.bound(**added) for added in session.info.pop("work", ())]
 
 
 def ring(session: Change) -> None:
@@ -101,22 +106,19 @@ def ring(session: Change) -> None:
 
 _DUE = Prepared(
     text("""
-    SELECT kind.job, (
-        SELECT count(*) FROM (
-            SELECT FROM outbox
-            WHERE job = kind.job AND finished_at IS NULL AND due_at <= :moment
-            LIMIT kind.room
-        ) AS item
+    SELECT kind.job, ARRAY (
+        SELECT id FROM outbox
+        WHERE job = kind.job AND finished_at IS NULL AND due_at <= :moment
+        ORDER BY due_at LIMIT kind.room
     )
     FROM unnest(CAST(:jobs AS text[]), CAST(:rooms AS int[])) AS kind (job, room)
     """)
 )
 
 
-def due(means: Means, rooms: Mapping[str, int]) -> dict[str, int]:
-    """Count what is due, of each kind as far as it has room for."""
-    counted = _DUE.all(means, jobs=list(rooms), rooms=list(rooms.values()), moment=now())
-    return dict(counted)
+def due(means: Means, rooms: Mapping[str, int]) -> dict[str, list[UUID]]:
+    """Name what is due, of each kind as far as it has room for, and what was due first before the rest."""
+    return dict(_DUE.all(means, jobs=list(rooms), rooms=list(rooms.values()), moment=now()))
 
 
 @dataclass(frozen=True)

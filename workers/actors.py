@@ -2,9 +2,10 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import dramatiq
 from dramatiq.middleware.time_limit import TimeLimitExceeded
@@ -31,17 +32,20 @@ class Actors:
     """The actors of some kinds of work, each with a broker of its own and a queue of its own name."""
 
     def __init__(self, brokers: Mapping[str, Broker]) -> None:
-        self._brokers = brokers
+        self._brokers, self._client = brokers, next(iter(brokers.values())).client
         self._actors = {kind: _actor(broker, kind) for kind, broker in brokers.items()}
 
     def ring(self, kind: str) -> None:
         """Wake whichever thread is free, for one piece of outbox work."""
         self._actors[kind].send()
 
+    def first(self, ids: Sequence[UUID]) -> int:
+        """Note that work is rung for, and say for how many pieces of it nobody has rung lately."""
+        return broker.rung_first(self._client, ids)
+
     def rooms(self) -> dict[str, Room]:
         """Return for each kind how many messages its threads will soon begin, and how many have been sent."""
-        client = next(iter(self._brokers.values())).client
-        waiting = broker.waiting(client, list(self._brokers))
+        waiting = broker.waiting(self._client, list(self._brokers))
         return {kind: Room(JOBS[kind].threads * AHEAD, count) for kind, count in waiting.items()}
 
 

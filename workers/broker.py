@@ -1,6 +1,7 @@
 """The bell between processes: Dramatiq on Redis. Losing it loses time, never work; PostgreSQL has the truth."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 import redis
 from dramatiq.middleware import AgeLimit, Retries, ShutdownNotifications, TimeLimit
@@ -12,8 +13,7 @@ from store.database.waits import USUAL, Waits
 
 NAMESPACE = "hiring:bell"
 OLDEST_MS = 3_600_000  # a bell that nobody heard for an hour has been rung again since
-
-
+RUNG_SECONDS = 2  # within which whoever was rung for a piece of work begins it, unless the message is lost
 HURRIED = 1.0  # seconds for an answer to whoever has others to look after
 
 
@@ -44,3 +44,13 @@ def waiting(client: "redis.Redis", queues: Sequence[str]) -> dict[str, int]:
     for queue in queues:
         pipeline.llen(f"{NAMESPACE}:{queue}")
     return dict(zip(queues, pipeline.execute(), strict=True))
+
+
+def rung_first(client: "redis.Redis", ids: Sequence[UUID]) -> int:
+    """Note that pieces of work are rung for; return for how many of them nobody rang lately."""
+    if not ids:
+        return 0
+    pipeline = client.pipeline(transaction=False)
+    for id in ids:
+        pipeline.set(f"{NAMESPACE}:rung:{id}", 1, nx=True, ex=RUNG_SECONDS)
+    return sum(bool(noted) for noted in pipeline.execute())

@@ -2,10 +2,12 @@
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import NamedTuple, Protocol
+from uuid import UUID
 
 import redis
 
@@ -18,6 +20,7 @@ from workers import apart, measures
 log = logging.getLogger("hiring.relay")
 
 POLL_SECONDS = 1.0  # the net below the bell
+ASIDE_SECONDS = 0.25  # that a turn is left to another process, which may stand still in it
 FULL_SECONDS = 0.05  # until there is room again where more is due than the workers can begin
 EVENTS = (
     50  # in one transaction: with twenty endpoints each that is a thousand deliveries, for which others wait
@@ -38,18 +41,23 @@ class Bells(Protocol):
     def ring(self, kind: str) -> None:
         """Wake somebody for one piece of a kind of outbox work."""
 
+    def first(self, ids: Sequence[UUID]) -> int:
+        """Note that work is rung for, and say for how many pieces of it nobody has rung lately."""
+
     def rooms(self) -> Mapping[str, Room]:
         """Say for each kind how many pieces its workers will soon begin, and for how many of them somebody rang."""
 
 
 class Relay:
-    """A thread that takes its turn whenever the bell rings, and again after the seconds that a turn returns."""
+    """A thread that takes its turn whenever the bell rings, and again after the seconds that a turn returns.
 
-    def __init__(
-        self, name: str, turn: Callable[[], float], *, rung: Callable[[], None] = lambda: None
-    ) -> None:
-        self._turn = turn
-        self._rung = rung
+    Every process hears the bell, and what it rings for is there once: a turn is left to who is in one already, for it
+    hears the bell too and takes another. But it is not left for long.
+    """
+
+    def __init__(self, name: str, turn: Callable[[], float]) -> None:
+        self._name, self._turn = name, turn
+        self._taken = 0.0  # when the last turn began, on the clock of time.monotonic
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name)
 
@@ -65,10 +73,9 @@ class Relay:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                with bell.listening() as wait:
+                with bell.listening() as listener:
                     while not self._stopping.is_set():
-                        if wait(self._turn()):
-                            self._rung()
+                        listener.wait(self._take(listener))
             except store.OUTAGES as fault:
                 log.warning("The database cannot be reached; trying again: %s", fault)
                 self._stopping.wait(POLL_SECONDS)
@@ -76,9 +83,16 @@ class Relay:
                 log.exception("The relay failed; trying again.")
                 self._stopping.wait(POLL_SECONDS)
 
+    def _take(self, listener: bell.Listener) -> float:
+        with listener.alone(self._name) as mine:
+            if not mine and time.monotonic() - self._taken < ASIDE_SECONDS:
+                return ASIDE_SECONDS
+            self._taken = time.monotonic()
+            return self._turn()
+
 
 def fan_out(ring: Callable[[], None]) -> float:
-    """Turn a batch of events into deliveries, and ring for whoever sends them; return how long to rest."""
+    """Turn a batch of events into deliveries, and ring for whoever sends what is due; return how long to rest."""
     try:
         turn = _turn()
     except store.OUTAGES:
@@ -86,8 +100,7 @@ def fan_out(ring: Callable[[], None]) -> float:
     except Exception as fault:
         return _fan_out_apart(ring, fault)
     measures.FANNED_OUT.inc(turn.events)
-    if turn.deliveries:
-        ring()
+    ring()  # without events too: the bell also rings for what is to be sent again
     return 0.0 if turn.more else FULL_SECONDS if turn.left else POLL_SECONDS
 
 
@@ -125,12 +138,13 @@ def hand_over(bells: Bells) -> float:
         rooms = bells.rooms()
         with store.reading() as reading:
             due = outbox.due(reading, {kind: room.most for kind, room in rooms.items()})
-        for kind, count in due.items():
-            # A message names no piece of work: those that wait are for what is due now as well as any new one.
-            for _ in range(rooms[kind].waiting, count):
+        for kind, ids in due.items():
+            # A message names no piece of work: those that wait are for what is due now as well as any new one. And
+            # what nobody has begun yet may have its message with a worker.
+            for _ in range(bells.first(ids[rooms[kind].waiting :])):
                 bells.ring(kind)
                 measures.HANDED_OVER.inc()
     except redis.RedisError as fault:
         log.warning("Work cannot be handed over: %s", fault)
         return REDIS_AWAY.total_seconds()
-    return FULL_SECONDS if any(due[kind] == room.most for kind, room in rooms.items()) else POLL_SECONDS
+    return FULL_SECONDS if any(len(due[kind]) == room.most for kind, room in rooms.items()) else POLL_SECONDS

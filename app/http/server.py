@@ -13,6 +13,7 @@ from app.instance import settings as environment
 from app.instance.settings import Settings
 from store.database import engine
 
+KEPT_SECONDS = 75  # for the next request on a connection
 SWITCH_SECONDS = 0.001  # within which a thread that computes lets the loop go on, and whoever's turn it is
 
 
@@ -47,6 +48,8 @@ def config(application: Any, *, processes: int = 1) -> Any:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=5,
+        # Longer than clients and proxies keep theirs: who sends a request as its connection ends has no answer.
+        timeout_keep_alive=KEPT_SECONDS,
         # A process that loads the documents on a busy machine does not answer its parent for a while.
         timeout_worker_healthcheck=20,
     )

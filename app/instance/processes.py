@@ -79,7 +79,7 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
     with ExitStack() as stack:
         if kinds is None or DELIVERIES in kinds:
             sender = Sender(share=settings.delivery_share, grace=settings.grace_seconds)
-            relay = Relay("relay", partial(fan_out, sender.ring), rung=sender.ring)
+            relay = Relay("relay", partial(fan_out, sender.ring))
             sender.start()
             stack.callback(sender.stop)
             relay.start()
@@ -99,7 +99,8 @@ def _broker(settings: Settings, **options: float) -> Broker:
 @contextmanager
 def _doing(brokers: Mapping[str, Broker], *, grace: float) -> Iterator[None]:
     """Hand over these kinds of work and do them, each with threads of its own; `grace`: seconds at the end."""
-    relay = Relay("hand-over", partial(hand_over, Actors(brokers)))
+    # Whoever looks after other kinds takes turns of its own.
+    relay = Relay(f"hand-over of {', '.join(sorted(brokers))}", partial(hand_over, Actors(brokers)))
     with _running({each: JOBS[kind].threads for kind, each in brokers.items()}, grace=grace):
         relay.start()
         try:

@@ -34,7 +34,7 @@ class Settings:
         None  # of candidates, that one process runs at a time; as many as cores, two at least
     )
     limit_share: float = 1.0  # of each limit, what one web process lets through while Redis does not answer
-    request_seconds: float = 15.0  # a whole request, but for the time that its client takes to send it
+    request_seconds: float = 8.0  # a whole request, but for the time that its client takes to send it
     statement_seconds: float = 5.0  # what a request may wait for one statement
     lock_seconds: float = 2.0  # for a row that another request holds
     idle_seconds: float = 10.0  # what a request's transaction may wait for its next statement

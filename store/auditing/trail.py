@@ -12,7 +12,7 @@ from sqlalchemy import text
 from rules import audit
 from store.database.engine import Change
 from store.database.ids import new_id
-from store.database.prepared import Prepared, rows
+from store.database.prepared import Bound, Prepared, rows
 
 ALWAYS, IF_TOLD, NEVER = (
     "always",
@@ -117,8 +117,8 @@ _WRITE = Prepared(
 )
 
 
-def write(change: Change) -> None:
-    """Write what was noted, in one statement, unnumbered: nobody waits for anybody here."""
+def to_write(change: Change) -> list[Bound]:
+    """Return the statement that writes what was noted, unnumbered: nobody waits for anybody here."""
     entries: list[Entry] = change.info.pop("audit_also", [])
     entry: Entry | None = change.info.pop("audit", None)
     if entry is not None:
@@ -129,13 +129,16 @@ def write(change: Change) -> None:
         ):  # what was refused is kept apart
             entry.is_written = True
             entries.append(entry)
-    if entries:
-        keep(change, entries)
+    return [_written(entries)] if entries else []
 
 
 def keep(change: Change, entries: Sequence[Entry]) -> None:
     """Write entries; one that is nobody's is the instance's."""
-    _WRITE.run(change, entries=rows([_facts(entry) for entry in entries]))
+    _written(entries).run(change)
+
+
+def _written(entries: Sequence[Entry]) -> Bound:
+    return _WRITE.bound(entries=rows([_facts(entry) for entry in entries]))
 
 
 def _facts(entry: Entry) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 from sqlalchemy import text
@@ -17,6 +18,9 @@ OUTBOX = "outbox"
 # NOTIFY takes a lock of the whole database until its transaction has ended: alone, and not waiting for the disk, it
 # holds it for a moment. Inside the changes themselves it would put all their commits into one line.
 _NOTIFY = Prepared(text("SELECT set_config('synchronous_commit', 'off', true), pg_notify('outbox', '')"))
+_ALONE, _NO_MORE = (
+    f"SELECT pg_{verb}(hashtext('bell'), hashtext(%s))" for verb in ("try_advisory_lock", "advisory_unlock")
+)
 
 
 class _Ringer:
@@ -55,17 +59,31 @@ def ring() -> None:
     _ringer.ring()
 
 
-@contextmanager
-def listening(channel: str = OUTBOX) -> Iterator[Callable[[float], bool]]:
-    """Listen on a connection of its own; the function given waits that many seconds and says if it rang.
+class Listener:
+    """Hears the bell, on a connection of its own."""
 
-    Raises psycopg.OperationalError when the connection breaks.
-    """
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def wait(self, seconds: float) -> bool:
+        """Wait that many seconds and say if it rang."""
+        return any(True for _ in self._connection.notifies(timeout=seconds, stop_after=1))
+
+    @contextmanager
+    def alone(self, what: str) -> Iterator[bool]:
+        """Say whether nobody else who listens does this; until the end of the block nobody else will."""
+        mine = self._connection.execute(_ALONE, [what]).fetchone() == (True,)
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._connection.execute(_NO_MORE, [what])
+
+
+@contextmanager
+def listening(channel: str = OUTBOX) -> Iterator[Listener]:
+    """Listen for as long as the block; raises psycopg.OperationalError when the connection breaks."""
     url = engine().url.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(url, autocommit=True, connect_timeout=5) as connection:
         connection.execute(psycopg.sql.SQL("LISTEN {}").format(psycopg.sql.Identifier(channel)))
-
-        def wait(seconds: float) -> bool:
-            return any(True for _ in connection.notifies(timeout=seconds, stop_after=1))
-
-        yield wait
+        yield Listener(connection)

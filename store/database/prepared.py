@@ -7,6 +7,7 @@ anew for each request, and making entities of rows that are only shown.
 import itertools
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -56,12 +57,16 @@ class Prepared:
         """Carry out a statement that returns nothing; return how many rows it changed."""
         return self._run(means, caller, values).rowcount
 
+    def bound(self, **values: Any) -> "Bound":
+        """Return it with its values, to be carried out later."""
+        return Bound(self, values)
+
     def _run(self, means: Means, caller: Caller | None, values: dict[str, Any]) -> psycopg.Cursor[Any]:
         if caller is not None:
             values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
         if self.tells_use:
             values["month"] = month()
-        cursor = _connection(means).cursor(row_factory=self._rows, binary=True)
+        cursor = driver(means).cursor(row_factory=self._rows, binary=True)
         values = {**self.fixed, **values} if self.fixed else values
         return cursor.execute(self.text, values, prepare=self.prepare)
 
@@ -81,7 +86,24 @@ def rows(values: Sequence[Mapping[str, Any]]) -> str:
     return orjson.dumps(values).decode()
 
 
-def _connection(means: Means) -> psycopg.Connection[Any]:
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A statement with its values."""
+
+    statement: Prepared
+    values: dict[str, Any]
+
+    def run(self, means: Change) -> int:
+        """Carry it out; return how many rows it changed."""
+        return self.statement.run(means, **self.values)
+
+    def size(self) -> int:
+        """Return about how many bytes are sent."""
+        return sum(len(one) for one in self.values.values() if isinstance(one, str))
+
+
+def driver(means: Means) -> psycopg.Connection[Any]:
+    """Return the connection, on which all that was changed is written."""
     if isinstance(means, Reading | Writing):
         return means.connection
     means.flush()  # as SQLAlchemy's own statements do

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import select, text, update
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from rules import events as catalogue
@@ -19,8 +19,11 @@ from store.database.ids import new_id
 from store.database.prepared import Prepared
 from store.events import Event
 
-_FAN_OUT = text("""
-    WITH made AS (
+_FAN_OUT = Prepared(
+    text("""
+    WITH told AS (
+        UPDATE events SET fanned_out_at = :moment WHERE id = ANY (CAST(:told AS uuid[]))
+    ), made AS (
         INSERT INTO deliveries (
             id, created_at, organisation_id, livemode, endpoint_id,
             event_id, event_type, payload, status, attempts, next_attempt_at
@@ -41,8 +44,9 @@ _FAN_OUT = text("""
         FROM (SELECT endpoint_id, count(*) AS count FROM made GROUP BY endpoint_id) AS fresh
         WHERE endpoint.id = fresh.endpoint_id
     )
-    SELECT id FROM made ORDER BY id
-""")
+    SELECT id FROM made
+    """)
+)
 
 
 # Chosen so when some of them failed; those that did are set aside under this name.
@@ -133,10 +137,7 @@ def fan_out(
         and catalogue.subscribes(endpoint.events, event.type)
     ]
     moment = now()
-    made = _insert(session, pairs, events, moment) if pairs else []
-    session.execute(
-        update(Event).where(Event.id.in_([event.id for event in events])).values(fanned_out_at=moment)
-    )
+    made = _insert(session, pairs, events, moment)
     counts = Counter((event.organisation_id, event.livemode) for event in events)
     more = only is None and any(count >= found[0].size for count in counts.values())
     return FannedOut(len(events), len(made), more=more, left=bool(locked))
@@ -151,19 +152,19 @@ def _waiting(session: Session, limit: int, only: Sequence[Row] | None) -> Sequen
 
 def _insert(
     session: Session, pairs: list[tuple[UUID, UUID, UUID]], events: Sequence[Any], moment: datetime
-) -> list[UUID]:
+) -> list[Any]:
     wanted = {event_id for _, _, event_id in pairs}
     envelopes = {event.id: orjson.dumps(envelope(event)).decode() for event in events if event.id in wanted}
-    ids, endpoint_ids, event_ids = (list(column) for column in zip(*pairs, strict=True))
-    arguments = {
-        "moment": moment,
-        "ids": ids,
-        "endpoints": endpoint_ids,
-        "events": event_ids,
-        "envelope_ids": list(envelopes),
-        "envelopes": list(envelopes.values()),
-    }
-    return list(session.scalars(_FAN_OUT, arguments))
+    return _FAN_OUT.all(
+        session,
+        moment=moment,
+        told=[event.id for event in events],
+        ids=[id for id, _, _ in pairs],
+        endpoints=[endpoint_id for _, endpoint_id, _ in pairs],
+        events=[event_id for _, _, event_id in pairs],
+        envelope_ids=list(envelopes),
+        envelopes=list(envelopes.values()),
+    )
 
 
 def envelope(event: Any) -> dict[str, Any]:

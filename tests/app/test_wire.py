@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import pytest
@@ -17,6 +18,7 @@ from starlette.testclient import TestClient
 
 import insides.uvicorn
 from app.http import server as web
+from app.http import wire
 from app.http.threads import clients
 from app.instance.listening import listen
 from tests import seen
@@ -26,6 +28,8 @@ from tests.documents import check
 from tests.operations.table.every import DOCUMENTED
 
 Address = tuple[str, int]
+KEPT = 1  # seconds for the next request on a connection
+ASK = b"GET / HTTP/1.1\r\nHost: hiring\r\n\r\n"
 
 
 @dataclass
@@ -45,8 +49,14 @@ class Answered:
 @pytest.fixture(scope="module")
 def server(app: FlaskApp, http: TestClient) -> Iterator[Address]:
     """The application under the server of production, on a port of its own."""
+    with serving(web.config(app)) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def serving(config: uvicorn.Config) -> Iterator[Address]:
     listener = listen("127.0.0.1", 0)
-    running = uvicorn.Server(web.config(app))
+    running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     yield listener.getsockname()
@@ -421,3 +431,36 @@ def until_closed(server: Address, sent: bytes) -> bytes:
     with socket.create_connection(server, timeout=20) as connection:
         connection.sendall(sent)
         return read(connection)
+
+
+def test_a_request_that_comes_while_the_process_is_too_busy_to_read_it_is_answered_on_its_idle_connection() -> (
+    None
+):
+    busy, go_on = threading.Event(), threading.Event()
+
+    class Busy(wire.Protocol):
+        def data_received(self, data: bytes) -> None:
+            if b"busy" in data:
+                busy.set()
+                go_on.wait(30)
+            super().data_received(data)
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    config = web.config(application)
+    config.http, config.timeout_keep_alive, config.lifespan = Busy, KEPT, "off"
+    with (
+        serving(config) as server,
+        socket.create_connection(server, timeout=20) as idle,
+        socket.create_connection(server, timeout=20) as other,
+    ):
+        idle.sendall(ASK)
+        assert idle.recv(65_536).startswith(b"HTTP/1.1 204")
+        other.sendall(ASK.replace(b"hiring", b"busy"))
+        assert busy.wait(30)
+        idle.sendall(ASK)
+        time.sleep(KEPT)  # while nobody reads, the connection's time runs out
+        go_on.set()
+        assert idle.recv(65_536).startswith(b"HTTP/1.1 204")

@@ -36,7 +36,7 @@ TWICE, ALWAYS, NEVER = (
 )  # of the 99th percentile; seconds that are fine anyhow; seconds of nothing
 PATIENCE = 60.0  # for what arrives after the last request
 AFTER = 2.0  # seconds after which all is normal, once a server goes on
-LATEST = 16.0  # a request's deadline, and the way there and back
+LATEST = 9.0  # a request's deadline, and the way there and back
 MAIL_AFTER = 5.0  # within which mail goes on, once its servers do
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 
+import psycopg
 import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
@@ -16,6 +17,8 @@ from store import events, outbox
 from store.database import bell
 from store.database.engine import Writing, at_once
 from store.events import Event
+from store.outbox import OutboxItem
+from store.transactions import EXCHANGE_BYTES
 from tests.api import Tenant, tenant
 
 pytestmark = pytest.mark.usefixtures("app")
@@ -111,6 +114,24 @@ def test_owners_taken_in_any_order_never_wait_in_a_circle(http: TestClient) -> N
         assert [sequence for sequence, _ in written(one)] == list(range(1, 49))
 
 
+@pytest.mark.parametrize("size", [1, EXCHANGE_BYTES], ids=["in one exchange", "one by one"])
+def test_a_last_statement_that_fails_leaves_nothing_behind_and_nobody_waiting(
+    caller: Caller, size: int
+) -> None:
+    def ask() -> None:
+        with store.transaction() as session:
+            outbox.add(session, caller, "nothing", text="x" * size)
+            events.record(session, "job.created", caller, {"name": "\0"})  # what no jsonb holds
+
+    for _ in range(3):
+        with pytest.raises(psycopg.DataError):
+            ask()
+    record(caller, 1)
+    assert written(caller) == [(1, 1)]
+    with store.transaction() as session:
+        assert not session.scalars(select(OutboxItem).where(OutboxItem.job == "nothing")).all()
+
+
 def test_work_of_a_transaction_that_failed_is_not_asked_for(caller: Caller) -> None:
     with pytest.raises(ZeroDivisionError), store.transaction() as session:
         fail(outbox.add(session, None, "mail", name=str(caller.organisation_id)))
@@ -133,16 +154,16 @@ def test_commits_wait_for_no_bell_and_many_are_rung_for_together(
 
     monkeypatch.setattr(bell, "at_once", held)
     with bell.listening() as heard:
-        while heard(0.2):  # what others have rung for
+        while heard.wait(0.2):  # what others have rung for
             pass
         record(caller, 0)
         assert ringing.wait(30)
         for number in range(20):
             record(caller, number)
-        assert not heard(0.2)
+        assert not heard.wait(0.2)
         go_on.set()
-        assert heard(30)
+        assert heard.wait(30)
         rings = 1
-        while heard(0.5):
+        while heard.wait(0.5):
             rings += 1
     assert rings <= 2  # for the first, and for all that came meanwhile

@@ -1,3 +1,4 @@
+import itertools
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -181,6 +182,9 @@ class Away:
     def rooms(self):
         return {"test": relays.Room(100, 0)}
 
+    def first(self, ids):
+        return len(ids)
+
     def ring(self, kind):
         raise redis.ConnectionError
 
@@ -241,6 +245,22 @@ def test_a_piece_of_work_is_rung_for_once_as_long_as_its_message_waits(wired, ki
         relays.hand_over(actors)
         rung.append(bells.do_qsize("test"))
     assert rung == [1, 1, 3, 3]
+    bells.flush("test")
+    bells.close()
+
+
+def test_a_piece_of_work_is_rung_for_once_while_a_worker_has_its_message_and_has_not_begun(wired, kind):
+    kind("test", print)
+    bells = broker.make(wired.redis_url)
+    actors = Actors({"test": bells})
+    add(3)
+    relays.hand_over(actors)
+    fetched = list(itertools.islice(bells.consume("test", prefetch=3, timeout=100), 3))
+    relays.hand_over(actors)
+    assert (len(fetched), broker.waiting(bells.client, ["test"])) == (3, {"test": 0})
+    add(1)
+    relays.hand_over(actors)
+    assert broker.waiting(bells.client, ["test"]) == {"test": 1}
     bells.flush("test")
     bells.close()
 
@@ -325,3 +345,28 @@ def failures():
                 )
             )
         )
+
+
+def test_a_turn_is_left_to_the_process_that_is_in_one_but_not_for_long(wired):
+    inside, go_on, begun = threading.Event(), threading.Event(), []
+
+    def stand_still():
+        inside.set()
+        assert go_on.wait(60)
+        return 0.05
+
+    def turn():
+        begun.append(time.monotonic())
+        return 0.0
+
+    slow, quick = relays.Relay("test", stand_still), relays.Relay("test", turn)
+    slow.start()
+    assert inside.wait(60)
+    quick.start()
+    wait_until(lambda: len(begun) == 4)
+    between = [later - sooner for sooner, later in itertools.pairwise(begun[:4])]
+    assert min(between) >= relays.ASIDE_SECONDS
+    go_on.set()
+    wait_until(lambda: len(begun) >= 50)  # nobody has the turn any more
+    slow.stop()
+    quick.stop()

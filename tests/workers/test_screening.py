@@ -346,7 +346,7 @@ def test_a_model_that_takes_too_long_is_waited_for_after_the_request(
     briefs.configure(base_url=receiver.url, model="small", api_key="")
     patience = threading.Event()
     receiver.answer(lambda _: says(json.dumps(BRIEF)) if patience.wait(60) else Answer(500))
-    monkeypatch.setattr("handlers.screening.SECONDS", 4.0)  # more than reading the CV takes
+    monkeypatch.setattr("handlers.screening.SECONDS", 8.0)  # more than reading the CV takes
     id = apply(tenant.live, arrange(tenant.live, PYTHON, cv_analysis_enabled=True))
     late = rerun(tenant.live, id)
     assert (late["status"], late["l3_score"]) == ("pending", "100.00")
