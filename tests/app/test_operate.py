@@ -176,6 +176,7 @@ def test_what_waits_too_long_is_said_with_what_helps(patient: Settings, caller: 
     happen(caller, "job.created")
     with store.transaction() as session:
         outbox.add(session, None, "mail", template="x")
+    with store.transaction() as session:
         session.execute(text("UPDATE events SET created_at = now() - interval '2 hours'"))
         session.execute(
             text("UPDATE outbox SET last_error = 'SMTPAuthenticationError: 535' WHERE finished_at IS NULL")

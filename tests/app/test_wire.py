@@ -49,7 +49,9 @@ class Answered:
 @pytest.fixture(scope="module")
 def server(app: FlaskApp, http: TestClient) -> Iterator[Address]:
     """The application under the server of production, on a port of its own."""
-    with serving(web.config(app)) as address:
+    config = web.config(app)
+    config.timeout_keep_alive = KEPT
+    with serving(config) as address:
         yield address
 
 
