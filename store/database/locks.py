@@ -6,6 +6,7 @@ that are skipped when they are locked (SKIP LOCKED) are not waited for, and may 
 
 ORDER = (
     "invite_usage",  # the month; in test mode, which has none, an advisory lock of the organisation
+    "interview_usage",  # the same month
     "squads",
     "jobs",
     "candidates",
@@ -15,6 +16,8 @@ ORDER = (
     "enrollments",
     "invitations",
     "sessions",
+    "interview_templates",
+    "interviews",
     "assessments",
     "webhook_endpoints",
     "files_kept",

@@ -19,6 +19,16 @@ class InviteUsage(Base):
     used: Mapped[int]
 
 
+class InterviewUsage(Base):
+    """Live interviews of one organisation in one calendar month (UTC)."""
+
+    __tablename__ = "interview_usage"
+
+    organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), primary_key=True)
+    month: Mapped[date] = mapped_column(primary_key=True)
+    used: Mapped[int]
+
+
 _OF_THE_MONTH = select(InviteUsage.used).where(
     InviteUsage.organisation_id == ANYONE.organisation_id, InviteUsage.month == bindparam("month")
 )

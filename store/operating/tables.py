@@ -13,6 +13,7 @@ from store.database import aside
 from store.database.base import Base
 from store.delivering import webhooks
 from store.hiring import fields, jobs, knockouts, requirements
+from store.interviewing import rooms, templates
 from store.measuring import counts
 from store.offering import offers
 from store.people import candidates, notes, scorecards
@@ -43,12 +44,14 @@ __all__ = [
     "pipelines",
     "requirements",
     "room",
+    "rooms",
     "rows",
     "scorecards",
     "screening",
     "sessions",
     "settings",
     "squads",
+    "templates",
     "webhooks",
 ]
 

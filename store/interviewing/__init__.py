@@ -1,0 +1,1 @@
+"""Interviews: their templates, their rooms, and all that happens in them."""
