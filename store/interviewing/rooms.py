@@ -92,6 +92,7 @@ class Interview(Base, Owned, Updated):
     outcome_by: Mapped[str | None]
     outcome_at: Mapped[datetime | None]
     due_at: Mapped[datetime | None]  # when the schedule moves it: rules.interviews.due_at
+    send_invite: Mapped[bool] = mapped_column(default=False)  # whether the candidate is mailed about it
     mail_error: Mapped[str | None]  # why the last mail did not reach the candidate
 
 

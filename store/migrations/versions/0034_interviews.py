@@ -101,6 +101,7 @@ def upgrade() -> None:
         sa.Column("mail_error", sa.Text(), nullable=True),
         sa.Column("human_can_join", sa.Boolean(), nullable=False),
         sa.Column("voice_mode", sa.Boolean(), nullable=False),
+        sa.Column("send_invite", sa.Boolean(), nullable=False),
         sa.Column("time_limit_minutes", sa.Integer(), nullable=False),
         sa.Column("ics_sequence", sa.Integer(), nullable=False),
         sa.Column("last_number", sa.BigInteger(), nullable=False),
@@ -217,6 +218,13 @@ def upgrade() -> None:
         sa.Column("month", sa.Date(), nullable=False),
         sa.Column("used", sa.Integer(), nullable=False),
         *_keys("interview_usage", "organisation_id", "month", organisation_id="organisations.id"),
+    )
+    # Who waited for interviews to be there goes on; later than a version that knows none runs beside this one.
+    op.execute(
+        """
+        UPDATE enrollments SET retry_at = now() + interval '10 minutes'
+        WHERE waiting_reason = 'interviews_not_available' AND status = 'active'
+        """
     )
 
 
