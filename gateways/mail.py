@@ -6,7 +6,7 @@ import smtplib
 import socket
 import ssl
 import threading
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,8 +17,10 @@ from email.policy import SMTP, SMTPUTF8
 from email.utils import format_datetime, parseaddr
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from gateways import calendars
 from rules.clock import now
 
 SECONDS = 30.0  # for one exchange from the greeting on
@@ -43,6 +45,7 @@ class Mail:
     reply_to: str = ""  # where answers go; empty names no address
     livemode: bool = True
     attachments: list[tuple[str, str, bytes]] = field(default_factory=list)  # name, media type, content
+    calendar: Mapping[str, Any] | None = None  # what stands in a calendar (gateways.calendars)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,16 @@ def compose(mail: Mail, sender: str) -> EmailMessage:
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(mail.text)
     message.add_alternative(mail.html, subtype="html")
+    if mail.calendar:
+        # As an alternative, where mail programs look for an invitation; as a file for those that do not.
+        method = mail.calendar["method"]
+        entry = calendars.write(
+            mail.calendar, sender=(name, address), attendee=(_one_line(mail.to_name), mail.to)
+        )
+        message.add_alternative(entry.decode(), subtype="calendar", params={"method": method})
+        message.add_attachment(
+            entry, maintype="text", subtype="calendar", filename="interview.ics", params={"method": method}
+        )
     for file_name, media_type, content in mail.attachments:
         kind, _, subtype = media_type.partition("/")
         message.add_attachment(content, maintype=kind, subtype=subtype, filename=_one_line(file_name))

@@ -20,6 +20,7 @@ from store.auditing import lists as audit_lists
 from store.database.engine import Reading
 from store.delivering import webhooks
 from store.hiring import jobs
+from store.interviewing import quota
 from store.measuring import health, usage
 
 Body = dict[str, Any]
@@ -51,7 +52,7 @@ def get_billing(session: Session, caller: Caller) -> Body:
         "open_job_limit": plan.open_jobs,
         "open_jobs_used": jobs.count_open(session, caller),
         "interview_limit": plan.interviews,
-        "interviews_used": 0,  # there are no interviews yet
+        "interviews_used": quota.used(session, caller),
     }
 
 

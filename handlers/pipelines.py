@@ -15,6 +15,7 @@ from store.advancing import pipelines
 from store.advancing.pipelines import Pipeline
 from store.assessing import assessments
 from store.database.engine import Reading
+from store.interviewing import templates
 
 Body = dict[str, Any]
 
@@ -34,7 +35,7 @@ def get_pipeline(session: Session, caller: Caller, slug: str) -> Body:
 def create_pipeline(session: Session, caller: Caller, body: Body) -> Body:
     """Make a pipeline with its stages."""
     settings, given = _apart(session, caller, body)
-    _, stages = rules.restage(given, assessments.find_all(session, caller, rules.assessments(given)))
+    _, stages = rules.restage(given, **_named(session, caller, given))
     organisations.lock(session, caller)
     pipeline = pipelines.create(session, caller, settings)
     pipelines.restage(session, pipeline, 0, stages)
@@ -50,10 +51,18 @@ def update_pipeline(session: Session, caller: Caller, slug: str, body: Body) -> 
         settings["archived_at"] = (pipeline.archived_at or now()) if settings.pop("archived") else None
     pipeline.change(settings)
     if given:
-        found = assessments.find_all(session, caller, rules.assessments(given))
-        stand, stages = rules.restage(given, found, pipeline.stages, locked=pipeline.stages_locked)
+        named = _named(session, caller, given)
+        stand, stages = rules.restage(given, there=pipeline.stages, locked=pipeline.stages_locked, **named)
         pipelines.restage(session, pipeline, stand, stages)
     return _shown(session, caller, pipeline)
+
+
+def _named(session: Session, caller: Caller, given: list[Body]) -> Body:
+    """Look for what stages name: assessments, and templates of interviews."""
+    return {
+        "found": assessments.find_all(session, caller, rules.assessments(given)),
+        "templates": templates.known(session, caller, rules.templates(given)),
+    }
 
 
 def _apart(session: Session, caller: Caller, body: Body) -> tuple[Body, list[Body]]:

@@ -13,6 +13,7 @@ SOURCES = {
     "import": "Import",
     "invitation": "Invitation",
     "enrollment": "Pipeline",
+    "interview": "Interview",
 }
 
 MOST_SHOWN = 20  # notes and scorecards of a profile, the newest

@@ -47,9 +47,6 @@ TABLE: dict[tuple[str, str, str], str] = {
     for (signal, status), effect in _EFFECTS.items()
 }
 
-# Why a stage waits as soon as it is entered, where its kind has a reason.
-WAITING = {"interview": "interviews_not_available"}
-
 # What is said of a rejection that nobody gave a reason for.
 REASONS = {
     "assessment": "The score is below what the stage asks for.",

@@ -1,11 +1,13 @@
 """How interviews move, who may do what in their rooms, and what a room is like that nobody said more of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from rules import plans
 from rules.errors import Invalid, LimitReached, Refusal, SessionClosed
+from rules.invitations import shown
 from rules.moves import Move, take
 from rules.plans import Plan
 
@@ -18,6 +20,8 @@ RECOMMENDATIONS = ("advance", "reject", "hold")
 
 AHEAD = {"prepared", "scheduled", "waiting"}  # nobody has begun
 CLOSED = {"ended", "expired", "no_show"}  # nothing is said or written there any more
+
+MOST_ROOMS = 50  # in one request
 
 MOVES = {
     "schedule": Move(AHEAD, "scheduled", event="interview.scheduled"),
@@ -52,7 +56,7 @@ DEFAULTS: Mapping[str, Any] = {
     "integrity_config": {},
     "job_description": "",
     "voice_mode": False,
-    "human_can_join": None,  # unless the AI is alone there
+    "human_can_join": None,  # unless the AI is alone there, and nobody is named to interview
     "target_role": "",
     "target_company": "",
     "difficulty": "",
@@ -72,7 +76,7 @@ def settings(given: Mapping[str, Any], template: Mapping[str, Any] | None = None
     """Say what a room is like: what is given wins, then what its template says, then what is usual."""
     found = {**DEFAULTS, **(template or {}), **{name: given[name] for name in OF_TEMPLATES if name in given}}
     if found["human_can_join"] is None:
-        found["human_can_join"] = found["interviewer_mode"] != ALONE
+        found["human_can_join"] = found["interviewer_mode"] != ALONE or bool(found["interviewers"])
     return found
 
 
@@ -99,8 +103,10 @@ def check(
             for name in NEEDED_ALONE
             if not texts[name].strip()
         ]
-    elif settings["interviewer_mode"] == "human_only" and not settings["human_can_join"]:
-        found.append(_fault("human_can_join", "An interview that people hold needs them in the room."))
+    if not settings["human_can_join"] and (
+        settings["interviewer_mode"] == "human_only" or settings["interviewers"]
+    ):
+        found.append(_fault("human_can_join", "Those who interview need to be let in."))
     if settings["interview_type"] in NEEDS_CASE and "coding" not in case_types:
         found.append(_fault("coding_case_ids", "An interview of this type needs a coding case."))
     found += moment_faults(scheduled_at, now)
@@ -112,6 +118,58 @@ def moment_faults(scheduled_at: datetime | None, now: datetime) -> list[dict[str
     """Find what is wrong with the moment of an interview."""
     late = scheduled_at is not None and scheduled_at <= now
     return [_fault("scheduled_at", "Must be a moment to come.")] if late else []
+
+
+_MESSAGES = {
+    "missing_email": "The candidate's email is empty.",
+    "invalid_email": "Must be an email address.",
+    "repeated_email": "Another row has this email.",
+    "missing_resume": "An interview by the AI alone needs the candidate's résumé.",
+    "quota_exhausted": "The month's interviews are used up.",
+}
+
+
+def error(email: Any, code: str) -> dict[str, Any]:
+    """Say why a row of many got no room."""
+    return {"email": shown(email), "code": code, "message": _MESSAGES[code]}
+
+
+def sift(
+    rows: Sequence[Mapping[str, Any]], normal: Callable[[str], str | None], *, needs_resume: bool
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Divide candidates into those to prepare a room for, and those with an error.
+
+    `normal` returns an address in its usual form, or None where it is none.
+    """
+    taken: set[str] = set()
+    wanted: list[dict[str, Any]] = []
+    errors: list[dict[str, Any]] = []
+    for row in rows:
+        given = row.get("email")
+        email = normal(given) if isinstance(given, str) else None
+        if given is None or (isinstance(given, str) and not given.strip()):
+            errors.append(error(given, "missing_email"))
+        elif email is None:
+            errors.append(error(given, "invalid_email"))
+        elif email.casefold() in taken:
+            errors.append(error(email, "repeated_email"))
+        elif needs_resume and not row["resume_text"].strip():
+            errors.append(error(email, "missing_resume"))
+        else:
+            taken.add(email.casefold())
+            wanted.append({"email": email, "name": row["name"].strip(), "resume_text": row["resume_text"]})
+    return wanted, errors
+
+
+def kept(value: Any) -> Any:
+    """Write a setting as a template keeps it: ids as text."""
+    return (
+        [kept(one) for one in value]
+        if isinstance(value, list)
+        else str(value)
+        if isinstance(value, UUID)
+        else value
+    )
 
 
 def check_quota(limit: int | None, used: int, granted: int) -> None:
@@ -201,6 +259,36 @@ def reschedule(status: str, scheduled_at: datetime, now: datetime) -> Move:
     if faults := moment_faults(scheduled_at, now):
         raise Invalid(fields=faults)
     return found
+
+
+# What an outcome is to the stage of a pipeline that the interview is of.
+SIGNALS = {"advance": "passed", "reject": "failed", "hold": "hold"}
+
+
+def identity(found: Any | None, *, email: str, enrolled_as: str | None) -> str:
+    """Say how sure it is that the candidate is whom one knows: linked, mismatch, unlinked."""
+    if enrolled_as is not None and enrolled_as.casefold() != email.casefold():
+        return "mismatch"
+    return "linked" if found is not None else "unlinked"
+
+
+MOST_SHOWN = 1_000  # messages in a room's detail: the last ones
+
+
+def offsets(
+    events: Sequence[Any], started_at: datetime | None, ended_at: datetime | None
+) -> tuple[list[int], int]:
+    """Say how many milliseconds after the beginning each event happened, and how long all of it took."""
+    moments = [one.at for one in events]
+    known = [moment for moment in (*moments, started_at) if moment is not None]
+    if not known:
+        return [], 0
+    first, last = min(known), max([*known, *([ended_at] if ended_at else [])])
+    return [_milliseconds(moment - first) for moment in moments], _milliseconds(last - first)
+
+
+def _milliseconds(span: timedelta) -> int:
+    return round(span.total_seconds() * 1000)
 
 
 def check_outcome(*, cancelled: bool, status: str) -> None:

@@ -31,6 +31,16 @@ def offer(token: str) -> str:
     return f"{_base_url}/offer/{token}"
 
 
+def interview(token: str) -> str:
+    """Return the link to an interview's room: the candidate's or the interviewers', by the token."""
+    return f"{_base_url}/interview/{token}"
+
+
+def shared_interview(token: str) -> str:
+    """Return the link to look at an interview and change nothing."""
+    return f"{_base_url}/interview/shared/{token}"
+
+
 def logo(organisation_slug: str) -> str:
     """Return where everybody finds an organisation's logo."""
     return f"{_base_url}/brand/{organisation_slug}/logo/"

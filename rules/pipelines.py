@@ -1,8 +1,9 @@
 """What pipelines are made of, and what may change of them once candidates are enrolled."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
+from uuid import UUID
 
 from rules import decimals, plans
 from rules.errors import Invalid, StagesLocked
@@ -33,17 +34,33 @@ def assessments(stages: Sequence[Stage]) -> set[str]:
     return {str(one[name]) for one in stages for name in _names(one)}
 
 
+def templates(stages: Sequence[Stage]) -> set[UUID]:
+    """Return the interview templates that stages name."""
+    return {one["interview_template_id"] for one in stages if one.get("interview_template_id") is not None}
+
+
 def restage(
-    given: Sequence[Stage], found: Mapping[str, Any], there: Sequence[Any] = (), *, locked: bool = False
+    given: Sequence[Stage],
+    found: Mapping[str, Any],
+    there: Sequence[Any] = (),
+    *,
+    templates: Collection[UUID] = (),
+    locked: bool = False,
 ) -> tuple[int, list[dict[str, Any]]]:
     """Say how many of the stages that are there stand in front, and what follows them, as it is kept.
 
-    `found` has the assessments by the names that stages give them. Refuses the list with every fault, and one that
-    changes what candidates are going through.
+    `found` has the assessments by the names that stages give them, `templates` those of interviews.
+    Refuses the list with every fault, and one that changes what candidates are going through.
     """
     known = {one.id: one for one in there}
     _refuse(
-        [*_faults(given, found), *_repeated(given, "id"), *_repeated(given, "order"), *_unknown(given, known)]
+        [
+            *_faults(given, found),
+            *_of_interviews(given, templates, known),
+            *_repeated(given, "id"),
+            *_repeated(given, "order"),
+            *_unknown(given, known),
+        ]
     )
     wanted = [(number, _content(one, found)) for number, one in _ordered(given)]
     stand = sum(1 for _ in takewhile(lambda pair: _is(pair[0], pair[1][1]), zip(there, wanted, strict=False)))
@@ -73,8 +90,22 @@ def _faults(given: Sequence[Stage], found: Mapping[str, Any]) -> Iterator[Fault]
                 yield _fault(number, name, "There is no such assessment.")
             if not missing and len({found[str(one[name])].id for name in names}) > 1:
                 yield _fault(number, "assessment_slug", "Names another assessment than `assessment_id` does.")
-        if one.get("interview_template_id") is not None:  # there are none yet
+
+
+def _of_interviews(
+    given: Sequence[Stage], templates: Collection[UUID], known: Mapping[Any, Any]
+) -> Iterator[Fault]:
+    for number, one in enumerate(given):
+        id = one.get("interview_template_id")
+        if id is not None and one["stage_type"] != "interview":
+            yield _fault(number, "interview_template_id", "Only an interview stage has this.")
+        elif id is not None and id not in templates and id not in _kept_templates(known):
             yield _fault(number, "interview_template_id", "There is no such interview template.")
+
+
+def _kept_templates(known: Mapping[Any, Any]) -> set[Any]:
+    """Return the templates that stages have already: a deleted one may stay."""
+    return {one.interview_template_id for one in known.values()}
 
 
 def _repeated(given: Sequence[Stage], name: str) -> Iterator[Fault]:
@@ -117,7 +148,7 @@ def _content(one: Stage, found: Mapping[str, Any]) -> dict[str, Any]:
         "stage_type": one["stage_type"],
         "label": one.get("label", ""),
         "assessment_id": found[str(one[names[0]])].id if names else None,
-        "interview_template_id": None,
+        "interview_template_id": one.get("interview_template_id"),
         "pass_score_override": None if score is None else decimals.cents(score),
     }
 

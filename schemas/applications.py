@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from rules import decimals
-from schemas import enrollments, invitations, settings
+from schemas import enrollments, interviews, invitations, settings
 from schemas.fields import DecimalText, Moment, Resource, Show, Stamped
 from schemas.showing import show
 
@@ -154,6 +154,10 @@ def event(application: Any, type: str) -> dict[str, Any]:
 
 enrollment_event = enrollments.enrollment_event
 invitation_mail = enrollments.invitation_mail
+interview_event = interviews.interview_event
+interview_mail = interviews.interview_mail
+question_of_case = interviews.question_of_case
+question_in_words = interviews.question_in_words
 
 
 def rejection_mail(application: Any, organisation_name: str) -> dict[str, Any]:

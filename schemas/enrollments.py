@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from schemas import invitations
+from schemas import interviews, invitations
 from schemas.fields import Moment, Resource, Show, Stamped
 from schemas.showing import show
 
@@ -92,6 +92,10 @@ def enrollment_event(enrollment: Any, /, **more: Any) -> dict[str, Any]:
 
 
 invitation_event = invitations.event
+interview_event = interviews.interview_event
+interview_mail = interviews.interview_mail
+question_of_case = interviews.question_of_case
+question_in_words = interviews.question_in_words
 
 
 def invitation_mail(invitation: Any, organisation_name: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rules.mail_templates import KINDS
 from schemas import mails
 from store.assessing import invitations
 from store.branding import settings
+from store.interviewing import rooms
 from store.offering import offers
 
 LONGEST_WORDS = 500  # of a mail server that are kept
@@ -21,6 +22,7 @@ LONGEST_WORDS = 500  # of a mail server that are kept
 NOTED: dict[str, Callable[[Session, UUID, str], None]] = {
     "invitation_id": invitations.note_refusal,
     "offer_id": offers.note_refusal,
+    "interview_id": rooms.note_refusal,
 }
 
 
@@ -53,6 +55,7 @@ def compose(id: UUID, arguments: dict[str, Any], own: mails.Own = mails.Own()) -
         html=written.html,
         livemode=arguments["livemode"],
         attachments=_attachments(arguments),
+        calendar=arguments.get("calendar"),
     )
 
 

@@ -12,6 +12,7 @@ import rules.jobs
 import rules.offers
 import schemas.applications
 import schemas.enrollments
+import schemas.interviews
 import schemas.invitations
 import schemas.jobs
 import schemas.offers
@@ -31,6 +32,8 @@ from store.database import aside
 from store.database.aside import Row
 from store.database.due import Due
 from store.hiring import jobs
+from store.interviewing import moves as interview_moves
+from store.interviewing import rooms
 from store.measuring import counts
 from store.offering import moves as offer_moves
 from store.offering import offers
@@ -166,6 +169,14 @@ def expire_offers(session: Session, rows: Sequence[Row]) -> int:
     return len(due)
 
 
+def move_interviews(session: Session, rows: Sequence[Row]) -> int:
+    """End interviews whose time is up, and close rooms that the other side did not come to, or nobody."""
+    due = rooms.overdue(session, rows)
+    for room in due:
+        interview_moves.fall_due(session, room, schemas.interviews)
+    return len(due)
+
+
 def erase_candidates(session: Session, rows: Sequence[Row]) -> int:
     """Erase people of whom nothing has happened for as long as their organisation keeps them."""
     for row in rows:
@@ -186,6 +197,7 @@ KINDS = (
     Kind(waiting.RETRIES, resume_enrollments, FEW),
     Kind(offers.SENDINGS, send_offers, 1),
     Kind(offers.EXPIRIES, expire_offers, FEW),
+    Kind(rooms.DUE, move_interviews, FEW),
     Kind(untouched.DUE, erase_candidates, 1),
     Kind(retention.EVENTS, retention.events_deletion(retention.EVENTS)),
     Kind(retention.EVENTS_SOONER, retention.events_deletion(retention.EVENTS_SOONER)),

@@ -9,11 +9,12 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from rules import enrollments as rules
+from rules import interviews as interview_rules
 from rules import invitations as invitation_rules
 from rules import sessions as session_rules
 from rules.caller import Caller
 from rules.clock import now
-from rules.errors import AssessmentNotActive, InviteQuotaExceeded, NotFound, Refusal
+from rules.errors import AssessmentNotActive, InviteQuotaExceeded, LimitReached, NotFound, Refusal
 from store import events
 from store.accounts import organisations
 from store.advancing import enrollments
@@ -24,12 +25,13 @@ from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.database.base import ANYONE, beside, visible
 from store.database.prepared import Prepared
+from store.interviewing import preparing, quota, rooms, templates
 
 SYSTEM = "system"  # whoever moves what nobody moved by hand
 
 
-class Shows(inviting.Shows, Protocol):
-    """How enrollments and their invitations look outside: the module `schemas.enrollments`."""
+class Shows(inviting.Shows, preparing.Shows, Protocol):
+    """How enrollments, their invitations and interviews look outside: the module `schemas.enrollments`."""
 
     def enrollment_event(self, enrollment: Any, /, **more: Any) -> dict[str, Any]:
         """Return the data of an enrollment's event."""
@@ -64,13 +66,14 @@ def outcome(way: Way, signal: str | None, reason: str = "") -> None:
 
 def enter(way: Way) -> str | None:
     """Begin the stage where it stands, or wait for what it lacks; return its outcome where that is known already."""
-    way.enrollment.waiting_reason = rules.WAITING.get(way.stage.stage_type)
-    if way.stage.stage_type != "assessment":
+    way.enrollment.waiting_reason = None
+    begin = BEGIN.get(way.stage.stage_type)
+    if begin is None:
         way.enrollment.retry_at = None
         return None
     try:
-        return _invite(way)
-    except (InviteQuotaExceeded, AssessmentNotActive) as refusal:
+        return begin(way)
+    except (InviteQuotaExceeded, AssessmentNotActive, LimitReached) as refusal:
         _park(way, refusal)
     return None
 
@@ -175,6 +178,62 @@ def outcome_of(way: Way, sitting: CandidateSession | None) -> str | None:
     return rules.outcome(results.passed(way.session, sitting, way.stage.pass_score_override))
 
 
+def _prepare(way: Way) -> str | None:
+    """Prepare the stage's room, or take the one that is there; its outcome counts where it has one."""
+    one = way.enrollment
+    one.waiting_reason = one.retry_at = None
+    found = rooms.of_stage(way.session, one.id, one.current_stage)
+    if found is None:
+        granted, used = quota.take(way.session, way.caller, 1)
+        interview_rules.check_quota(way.caller.plan.interviews, used, granted)
+        prepare_all(way.session, way.caller, way.stage, [one], way.shows, send_email=one.send_email)
+        return None
+    return interview_rules.SIGNALS[found.recommendation] if found.recommendation else None
+
+
+def prepare_all(
+    session: Session,
+    caller: Caller,
+    stage: Stage,
+    enrolled: Sequence[Any],
+    shows: Shows,
+    *,
+    send_email: bool,
+) -> None:
+    """Prepare a room for each of these enrollments as a stage's template says; their units are taken already."""
+    template = templates.of_stage(session, stage.interview_template_id)
+    title = template.title if template else stage.label or "Interview"
+    settings = interview_rules.settings({}, template.settings if template else None)
+    plan = preparing.plan(
+        session,
+        caller,
+        title,
+        settings,
+        {},
+        shows,
+        template_id=template and template.id,
+        send_invite=send_email,
+    )
+    people = [
+        preparing.Person(
+            email=one.email,
+            name=one.candidate_name,
+            candidate_id=one.candidate_id,
+            enrollment_id=one.id,
+            enrolled_as=one.email,
+            stage=stage.position,
+        )
+        for one in enrolled
+    ]
+    preparing.prepare(session, caller, plan, people, shows)
+
+
+# How a stage begins; each may return its outcome, where that is known already.
+BEGIN: dict[str, Callable[[Way], str | None]] = {"assessment": _invite, "interview": _prepare}
+# What a stage waits for that could not begin.
+LACKS: dict[type[Refusal], str] = {InviteQuotaExceeded: "invite_quota", LimitReached: "interview_quota"}
+
+
 def _reopen(way: Way, invitation: Any) -> None:
     """Give who did not begin in time another week."""
     over = {"expires_at": invitation.expires_at, "deadline_at": None, "moment": now()}
@@ -199,7 +258,7 @@ def _reopen(way: Way, invitation: Any) -> None:
 def _park(way: Way, refusal: Refusal) -> None:
     """Wait for what a stage lacks, and try again; the history says once why."""
     one, waited = way.enrollment, way.enrollment.retry_at is not None
-    one.waiting_reason = "invite_quota" if isinstance(refusal, InviteQuotaExceeded) else None
+    one.waiting_reason = LACKS.get(type(refusal))
     one.retry_at = rules.retry_at(now())
     if not waited:
         _happened(way, "waiting", reason=str(refusal))
@@ -215,17 +274,16 @@ def stages(session: Session, pipeline_id: UUID) -> Sequence[Stage]:
     return session.scalars(found).all()
 
 
-_INVITES = Prepared(
-    select(Stage.id)
-    .where(Stage.pipeline_id == bindparam("pipeline_id"), Stage.stage_type == "assessment")
-    .limit(1)
-)
+_TYPES = Prepared(select(Stage.stage_type).where(Stage.pipeline_id == bindparam("pipeline_id")).distinct())
 
 
 def hold_month(session: Session, caller: Caller, pipeline_id: UUID) -> None:
-    """Take the month, where going through a pipeline may invite, before all that comes after it in order."""
-    if _INVITES.first(session, pipeline_id=pipeline_id):
+    """Take the month, where going through a pipeline may use it, before all that comes after it in order."""
+    types = {row.stage_type for row in _TYPES.all(session, pipeline_id=pipeline_id)}
+    if "assessment" in types:
         organisations.hold_month(session, caller)
+    if "interview" in types:
+        quota.hold_month(session, caller)
 
 
 _WHERE = Prepared(

@@ -8,6 +8,7 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
 from rules import enrollments as rules
+from rules import interviews as interview_rules
 from rules import sessions as session_rules
 from rules.caller import Caller
 from rules.candidates import SOURCES
@@ -24,6 +25,7 @@ from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
 from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
+from store.interviewing import quota
 from store.people import candidates
 
 SOURCE = SOURCES["enrollment"]
@@ -85,6 +87,13 @@ def enroll_all(
     stages, people = _open(session, caller, pipeline, people)
     how: dict[str, Any] = {"actor": actor, "send_email": send_email}
     assessment = stages[0].assessment if stages[0].stage_type == "assessment" else None
+    if stages[0].stage_type == "interview":
+        granted, _ = quota.take(session, caller, len(people))
+        made = _create(session, caller, pipeline, people[:granted], stages[0], shows, **how)
+        quota.give_back(session, caller, granted - len(made))
+        engine.prepare_all(session, caller, stages[0], made, shows, send_email=send_email)
+        session.flush()
+        return made, list(people[granted:])
     if assessment is None:
         return _create(session, caller, pipeline, people, stages[0], shows, **how), []
     check_active(assessment.status)
@@ -131,6 +140,11 @@ def _open(
 
 def _check(session: Session, caller: Caller, first: Stage, email: str) -> None:
     """Refuse who could not begin the first stage, before anything is made: a refusal need not end the transaction."""
+    if first.stage_type == "interview":
+        room = quota.left(session, caller)
+        interview_rules.check_quota(
+            caller.plan.interviews, quota.used(session, caller), 1 if room is None else room
+        )
     if first.assessment is None:
         return
     found = inviting.existing(session, caller, first.assessment, email=email, external_id=None)
@@ -195,7 +209,7 @@ def _create(
         pipeline_id=pipeline.id,
         moment=now(),
         send_email=send_email,
-        waiting_reason=rules.WAITING.get(first.stage_type),
+        waiting_reason=None,
         actor=actor,
         people=rows(
             [

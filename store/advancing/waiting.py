@@ -20,6 +20,7 @@ from store.assessing.sessions import CandidateSession
 from store.database.aside import Row
 from store.database.due import Due
 from store.database.prepared import Prepared
+from store.interviewing import quota
 
 Waiting = list[tuple[Caller, Enrollment]]
 _GOING = ("active", "on_hold")
@@ -42,6 +43,7 @@ def hold(session: Session, token: str) -> Waiting:
         return []
     caller = Caller(found.organisation_id, found.livemode, found.plan)
     organisations.hold_month(session, caller)
+    quota.hold_month(session, caller)
     invited = select(Invitation.id).where(Invitation.token == token).scalar_subquery()
     held = enrollments.lock(session, Enrollment.invitation_id == invited, Enrollment.status.in_(_GOING))
     return [(caller, one) for one in held]
@@ -61,13 +63,13 @@ RETRIES = Due("enrollments", Enrollment, Enrollment.retry_at, Enrollment.status 
 _PUT_OFF = Prepared(
     text("""
     UPDATE enrollments SET retry_at = :retry_at
-    WHERE id = ANY (:ids) AND status = 'active' AND waiting_reason = 'invite_quota' AND retry_at <= :moment
+    WHERE id = ANY (:ids) AND status = 'active' AND waiting_reason = ANY (:reasons) AND retry_at <= :moment
     """)
 )
 
 
 def resume(session: Session, rows: Sequence[Row], shows: engine.Shows) -> int:
-    """Enter the stages that could not be entered before; those without an invitation left are put off together."""
+    """Enter the stages that could not be entered before; who finds nothing left of the month is put off with others."""
     by_owner = sorted(rows, key=lambda row: (str(row.organisation_id), bool(row.livemode), row.id))
     for _, mine in groupby(by_owner, key=lambda row: (row.organisation_id, row.livemode)):
         _resume(session, list(mine), shows)
@@ -78,8 +80,15 @@ def resume(session: Session, rows: Sequence[Row], shows: engine.Shows) -> int:
 def _resume(session: Session, rows: Sequence[Row], shows: engine.Shows) -> None:
     caller = organisations.caller_of(session, rows[0])
     organisations.hold_month(session, caller)
-    if organisations.invites_left(session, caller) == 0:
-        _PUT_OFF.run(session, ids=[row.id for row in rows], retry_at=rules.retry_at(now()), moment=now())
+    quota.hold_month(session, caller)
+    left = {
+        "invite_quota": organisations.invites_left(session, caller),
+        "interview_quota": quota.left(session, caller),
+    }
+    reasons = [reason for reason, count in left.items() if count == 0]
+    if reasons:
+        later, ids = rules.retry_at(now()), [row.id for row in rows]
+        _PUT_OFF.run(session, ids=ids, reasons=reasons, retry_at=later, moment=now())
     for one in enrollments.lock(session, *RETRIES.among(rows)):
         way = engine.Way(session, caller, one, engine.stages(session, one.pipeline_id), shows)
         engine.outcome(way, engine.enter(way))

@@ -1,6 +1,6 @@
 """Templates of interviews: what a room is made of, but for its candidate and its time."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -59,6 +59,21 @@ def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False)
     if row is None:
         raise NotFound("There is no such interview template.")
     return row
+
+
+def of_stage(session: Session, id: UUID | None) -> InterviewTemplate | None:
+    """Load the one that a pipeline's stage names, also where it was deleted since."""
+    return None if id is None else session.get(InterviewTemplate, id)
+
+
+def known(session: Session, caller: Caller, ids: Collection[UUID]) -> set[UUID]:
+    """Return which of these there are."""
+    if not ids:
+        return set()
+    mine = visible(caller, InterviewTemplate).with_only_columns(InterviewTemplate.id)
+    return set(
+        session.scalars(mine.where(InterviewTemplate.id.in_(ids), InterviewTemplate.deleted_at.is_(None)))
+    )
 
 
 def create(session: Session, caller: Caller, title: str, settings: Mapping[str, Any]) -> InterviewTemplate:

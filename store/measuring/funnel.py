@@ -25,7 +25,7 @@ STAGES = {
     "advanced": "moved.advanced",
     "assessed": "sittings.completed",
     "passed_assessment": "sittings.passed",
-    "interviewed": "CAST(NULL AS timestamptz)",  # there are no interviews yet
+    "interviewed": "talks.ended",
     "offered": "letters.sent",
     "accepted": "letters.accepted",
     "hired": "moved.hired",
@@ -50,7 +50,8 @@ _COHORT = """
           AND team_id IS NOT DISTINCT FROM CAST(:team_id AS uuid)
     ))
 """
-# An application leads to assessments by its enrollment's stages, or straight to one; any attempt at them counts. An
+# An application leads to assessments by its enrollment's stages, or straight to one; any attempt at them counts. It
+# leads to interviews by its enrollment alone: a room of nobody's enrollment is of no application. An
 # offer goes out after its application came in, so those before the span are nobody's.
 _FUNNEL = Prepared(
     text(f"""
@@ -89,6 +90,11 @@ _FUNNEL = Prepared(
         FROM invited JOIN sessions ON sessions.invitation_id = invited.invitation_id
         WHERE completed_at IS NOT NULL
         GROUP BY application_id
+    ), talks AS (
+        SELECT cohort.id AS application_id, min(interviews.ended_at) AS ended
+        FROM cohort JOIN interviews ON interviews.pipeline_enrollment_id = cohort.enrollment_id
+        WHERE interviews.ended_at IS NOT NULL
+        GROUP BY cohort.id
     ), letters AS (
         SELECT application_id, min(sent_at) AS sent,
                min(responded_at) FILTER (WHERE status = 'accepted') AS accepted
@@ -100,6 +106,7 @@ _FUNNEL = Prepared(
         FROM moved
         LEFT JOIN failed ON failed.application_id = moved.id
         LEFT JOIN sittings ON sittings.application_id = moved.id
+        LEFT JOIN talks ON talks.application_id = moved.id
         LEFT JOIN letters ON letters.application_id = moved.id
     ), counted AS MATERIALIZED (
         SELECT source, job_id, count(*) AS applied, 0 AS hired FROM cohort GROUP BY source, job_id

@@ -1,0 +1,85 @@
+"""What interviews lead to: the enrollment that a room is of moves with its outcome."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import bindparam
+from sqlalchemy.orm import Session
+
+from rules import interviews as rules
+from rules.caller import Caller
+from rules.clock import now
+from rules.errors import NotFound
+from store.advancing import engine, enrollments
+from store.advancing.enrollments import Enrollment
+from store.advancing.pipelines import Stage
+from store.database.base import ANYONE, visible
+from store.database.prepared import Prepared
+from store.interviewing import rooms
+from store.interviewing.rooms import Interview
+
+_ENROLLED = Prepared(
+    visible(ANYONE, Enrollment)
+    .outerjoin(
+        Stage, (Stage.pipeline_id == Enrollment.pipeline_id) & (Stage.position == Enrollment.current_stage)
+    )
+    .with_only_columns(
+        Enrollment.id,
+        Enrollment.email,
+        Enrollment.candidate_name,
+        Enrollment.candidate_id,
+        Enrollment.current_stage,
+        Enrollment.pipeline_id,
+        Stage.stage_type,
+    )
+    .where(Enrollment.id == bindparam("id"))
+)
+
+
+def enrolled(session: Session, caller: Caller, id: UUID | None) -> Any | None:
+    """Read the enrollment that a room is to be of, and the kind of stage where it stands; or raise NotFound."""
+    if id is None:
+        return None
+    found = _ENROLLED.first(session, caller, id=id)
+    if found is None:
+        raise NotFound("There is no such enrollment.")
+    return found
+
+
+def settle(
+    session: Session,
+    caller: Caller,
+    id: UUID,
+    recommendation: str,
+    comment: str,
+    shows: engine.Shows,
+    *,
+    actor: str,
+) -> Interview:
+    """Keep what an interview leads to, or refuse; its enrollment moves, if it still stands where the interview was.
+
+    On hold it remembers the outcome, as that of any stage.
+    """
+    seen = rooms.get(session, caller, id)
+    enrollment = enrolled(session, caller, seen.pipeline_enrollment_id)
+    waiting: list[Enrollment] = []
+    if enrollment is not None:
+        engine.hold_month(session, caller, enrollment.pipeline_id)
+        waiting = list(enrollments.lock(session, Enrollment.id == enrollment.id))
+    room = rooms.get(session, caller, id, for_update=True)
+    rules.check_outcome(cancelled="cancelled_at" in room.session_metadata, status=room.status)
+    outcome = {
+        "recommendation": recommendation,
+        "outcome_comment": comment,
+        "outcome_by": actor,
+        "outcome_at": now(),
+    }
+    room.change(outcome)
+    for one in waiting:
+        if room.stage == one.current_stage and one.completed_at is None:
+            stages = engine.stages(session, one.pipeline_id)
+            engine.outcome(
+                engine.Way(session, caller, one, stages, shows, actor), rules.SIGNALS[recommendation], comment
+            )
+    session.flush()
+    return room
