@@ -53,7 +53,7 @@ def create_interview(session: Session, caller: Caller, body: Body) -> Body:
     return _shown(session, room)
 
 
-def bulk_interviews(session: Session, caller: Caller, body: Body) -> Body:
+def bulk_interview(session: Session, caller: Caller, body: Body) -> Body:
     """Prepare rooms for many candidates in one transaction; a row that gets none refuses no other."""
     plan = _plan(session, caller, body)
     wanted, errors = rules.sift(
@@ -94,7 +94,7 @@ def share_interview(session: Session, caller: Caller, room_id: UUID, body: Body)
     return schemas.share(room, token, link), 201
 
 
-def set_interview_outcome(session: Session, caller: Caller, room_id: UUID, body: Body) -> Body:
+def settle_interview(session: Session, caller: Caller, room_id: UUID, body: Body) -> Body:
     """Say what an interview leads to; the enrollment that it is of moves with it."""
     room = outcomes.settle(
         session, caller, room_id, body["recommendation"], body["comment"], enrollment_schemas, actor=ACTOR
@@ -102,12 +102,12 @@ def set_interview_outcome(session: Session, caller: Caller, room_id: UUID, body:
     return _shown(session, room)
 
 
-def get_interview_analysis(session: Session, caller: Caller, room_id: UUID) -> Body:
+def get_analysis(session: Session, caller: Caller, room_id: UUID) -> Body:
     """Show what was made of an interview."""
     return schemas.analysis(rooms.get(session, caller, room_id))
 
 
-def get_interview_replay(session: Session, caller: Caller, room_id: UUID) -> Body:
+def get_replay(session: Session, caller: Caller, room_id: UUID) -> Body:
     """Show what happened in a room, in order."""
     room = rooms.get(session, caller, room_id)
     return schemas.replay(room, rooms.happened(session, room))
