@@ -35,6 +35,9 @@ HELD = {
     "sessions": """
         SELECT id, '' AS email FROM sessions WHERE invitation_id = ANY (:invitations) ORDER BY id FOR UPDATE
     """,
+    "interviews": """
+        SELECT id, candidate_email AS email FROM interviews WHERE candidate_id = ANY (:people) ORDER BY id FOR UPDATE
+    """,
 }
 _HELD = {name: Prepared(text(statement)) for name, statement in HELD.items()}
 
@@ -87,6 +90,23 @@ ROWS = (
     WHERE session_id = ANY (:sessions)
     """,
     "UPDATE sessions SET updated_at = :moment WHERE id = ANY (:sessions)",
+    # Its stream is written with the room's row locked, and never in one that is closed.
+    """
+    UPDATE interviews SET candidate_token = id || 'c' || :token, interviewer_token = id || 'i' || :token,
+        title = '', candidate_email = '', candidate_name = '', resume_text = '', whiteboard_snapshot = NULL,
+        session_metadata = session_metadata - ARRAY(
+            SELECT key FROM jsonb_object_keys(session_metadata) AS key WHERE key <> 'cancelled_at'
+        ),
+        consent_text = NULL, analysis = NULL, outcome_comment = '', mail_error = NULL, updated_at = :moment,
+        due_at = NULL, ended_at = CASE status WHEN 'active' THEN :moment ELSE ended_at END,
+        status = CASE WHEN status IN ('prepared', 'scheduled', 'waiting') THEN 'expired'
+                      WHEN status = 'active' THEN 'ended' ELSE status END
+    WHERE id = ANY (:interviews)
+    """,
+    "UPDATE interview_questions SET current_code = starter_code WHERE interview_id = ANY (:interviews)",
+    "DELETE FROM interview_events WHERE interview_id = ANY (:interviews)",
+    "DELETE FROM interview_updates WHERE interview_id = ANY (:interviews)",
+    "DELETE FROM interview_shares WHERE interview_id = ANY (:interviews)",
     "UPDATE scorecards SET criteria = '[]', updated_at = :moment WHERE candidate_id = ANY (:people)",
 )
 _ROWS = [Prepared(text(statement)) for statement in ROWS]
@@ -101,6 +121,8 @@ _TRACES = Prepared(
     UNION ALL SELECT CAST(id AS text) FROM enrollment_notes WHERE enrollment_id = ANY (:enrollments)
     UNION ALL SELECT token FROM invitations WHERE id = ANY (:invitations)
     UNION ALL SELECT token FROM offers WHERE id = ANY (:offers)
+    UNION ALL SELECT candidate_token FROM interviews WHERE id = ANY (:interviews)
+    UNION ALL SELECT interviewer_token FROM interviews WHERE id = ANY (:interviews)
     """)
 )
 _ROOM = Prepared(

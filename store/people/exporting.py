@@ -12,7 +12,7 @@ from store.database.prepared import Prepared
 from store.people.candidates import Candidate
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d")
-OURS = "'organisation_id', 'email_key', 'token', 'retake_of', 'key', 'content'"
+OURS = "'organisation_id', 'email_key', 'token', 'retake_of', 'key', 'content', 'candidate_token', 'interviewer_token'"
 HELD = {
     "applications": f"""
         SELECT to_jsonb(application) - ARRAY[{OURS}] || jsonb_build_object(
@@ -47,6 +47,20 @@ HELD = {
                       FROM enrollment_notes AS note WHERE enrollment_id = enrollment.id)
         ) AS held
         FROM enrollments AS enrollment WHERE candidate_id = :id ORDER BY id
+    """,  # noqa: S608 - names of our own
+    "interviews": f"""
+        SELECT to_jsonb(interview) - ARRAY[{OURS}, 'ics_sequence', 'last_number', 'due_at'] || jsonb_build_object(
+            'questions', (SELECT coalesce(jsonb_agg(jsonb_build_object(
+                              'id', id, 'title', title, 'body', body, 'current_code', current_code,
+                              'current_language', current_language
+                          ) ORDER BY position), '[]')
+                          FROM interview_questions WHERE interview_id = interview.id),
+            'events', (SELECT coalesce(jsonb_agg(to_jsonb(line) ORDER BY number), '[]')
+                       FROM interview_events AS line WHERE interview_id = interview.id),
+            'document', (SELECT coalesce(jsonb_agg(encode(update, 'base64') ORDER BY number), '[]')
+                         FROM interview_updates WHERE interview_id = interview.id)
+        ) AS held
+        FROM interviews AS interview WHERE candidate_id = :id ORDER BY id
     """,  # noqa: S608 - names of our own
     "offers": f"""
         SELECT to_jsonb(offer) - ARRAY[{OURS}] AS held

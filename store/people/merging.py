@@ -20,6 +20,7 @@ MOVED = {
     "applications": True,
     "enrollments": True,
     "invitations": True,
+    "interviews": True,
     "candidate_notes": False,
     "scorecards": True,
 }

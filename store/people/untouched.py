@@ -33,6 +33,8 @@ _LATEST = Prepared(
         SELECT id, updated_at FROM invitations WHERE candidate_id IN (SELECT id FROM people)
     ), sat AS (
         SELECT id, updated_at FROM sessions WHERE invitation_id IN (SELECT id FROM invited)
+    ), met AS (
+        SELECT id, updated_at FROM interviews WHERE candidate_id IN (SELECT id FROM people)
     )
     SELECT max(updated_at) AS moment FROM (
         SELECT updated_at FROM applied
@@ -41,6 +43,10 @@ _LATEST = Prepared(
         UNION ALL SELECT updated_at FROM session_cases WHERE session_id IN (SELECT id FROM sat)
         UNION ALL SELECT updated_at FROM offers WHERE application_id IN (SELECT id FROM applied)
         UNION ALL SELECT updated_at FROM enrollments WHERE candidate_id IN (SELECT id FROM people)
+        UNION ALL SELECT updated_at FROM met
+        UNION ALL SELECT (
+            SELECT at FROM interview_events WHERE interview_id = met.id ORDER BY number DESC LIMIT 1
+        ) FROM met
         UNION ALL SELECT updated_at FROM scorecards WHERE candidate_id IN (SELECT id FROM people)
         UNION ALL SELECT created_at FROM candidate_notes WHERE candidate_id IN (SELECT id FROM people)
     ) AS happened

@@ -331,6 +331,38 @@ def a_note_of_an_enrollment(api: Api) -> Ids:
     return made
 
 
+# --- Interviews
+
+
+def an_interview_template(api: Api) -> Ids:
+    made = post(api, "/interviews/templates/create/", {"title": title("Interview")})
+    return {"template_id": made["id"]}
+
+
+def an_interview(api: Api) -> Ids:
+    """A room with a time, a candidate and a question."""
+    room = {
+        "title": title("Interview"),
+        "candidate_email": address(),
+        "candidate_name": "Ada Lovelace",
+        "scheduled_at": "2031-01-01T09:00:00Z",
+        "questions": [{"title": "A slow page"}],
+    }
+    made = post(api, "/interviews/create/", room)
+    return {"room_id": made["id"], "interview_token": made["candidate_token"]}
+
+
+def what_an_interview_needs(api: Api) -> Ids:
+    """A template, a coding case, a member and an enrollment."""
+    enrolled = an_enrollment(api)
+    return {
+        **a_case(api, **CODE),
+        **a_member(api),
+        **an_interview_template(api),
+        "enrollment_id": enrolled["enrollment_id"],
+    }
+
+
 # --- Offers
 
 LETTER = {

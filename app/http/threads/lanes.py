@@ -12,6 +12,7 @@ from app.instance.settings import Settings
 from store.accounts import organisations
 from store.assessing import invitations
 from store.database.engine import Means
+from store.interviewing import rooms
 from store.offering import offers
 
 ORDINARY, HEALTH = "request", "health"  # what the documents do not mark, and what load balancers ask
@@ -52,7 +53,7 @@ def _lane(name: str, threads: int, share: int, room: int, seconds: float) -> Lan
 
 
 def _of_token(means: Means, token: str) -> Party | None:
-    return invitations.owner(means, token) or offers.owner(means, token)
+    return invitations.owner(means, token) or offers.owner(means, token) or rooms.owner(means, token)
 
 
 # Whose a request without a key is, by a parameter of its path.
