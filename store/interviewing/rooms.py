@@ -262,7 +262,7 @@ _OF_STAGE = Prepared(
     .where(
         Interview.pipeline_enrollment_id == bindparam("enrollment_id"),
         Interview.stage == bindparam("stage"),
-        Interview.status.not_in(("expired", "no_show")),
+        text("interviews.status NOT IN ('expired', 'no_show')"),
     )
     .order_by(Interview.id.desc())
     .limit(1)

@@ -92,7 +92,9 @@ ROWS = (
     "UPDATE sessions SET updated_at = :moment WHERE id = ANY (:sessions)",
     # Its stream is written with the room's row locked, and never in one that is closed.
     """
-    UPDATE interviews SET candidate_token = id || 'c' || :token, interviewer_token = id || 'i' || :token,
+    UPDATE interviews SET
+        candidate_token = replace(CAST(id AS text), '-', '') || 'c' || left(:token, 30),
+        interviewer_token = replace(CAST(id AS text), '-', '') || 'i' || left(:token, 30),
         title = '', candidate_email = '', candidate_name = '', resume_text = '', whiteboard_snapshot = NULL,
         session_metadata = session_metadata - ARRAY(
             SELECT key FROM jsonb_object_keys(session_metadata) AS key WHERE key <> 'cancelled_at'

@@ -286,7 +286,7 @@ def test_what_is_settled_counts_at_once_through_several_stages(tenant: Tenant) -
     for stage in (first, second):
         sit(tenant.live, tenant.live.invitation(stage["assessment_slug"], email)["invite_token"])
     made = enroll(tenant.live, pipeline(tenant.live, first, second, INTERVIEW), email)
-    assert (made["current_stage"], made["waiting_reason"]) == (2, "interviews_not_available")
+    assert (made["current_stage"], made["waiting_reason"]) == (2, None)
     assert tenant.live.get("/org/").json()["invites_used"] == 2
     assert [one for one in names(tenant.live) if one.startswith("pipeline.")] == [
         "pipeline.enrolled", "pipeline.advanced", "pipeline.advanced",
@@ -592,12 +592,12 @@ def test_the_months_last_invitations_go_to_the_first_rows(tenant: Tenant) -> Non
     assert len(tenant.live.get(f"/pipelines/{slug}/enrollments/").json()["results"]) == 2
 
 
-@pytest.mark.parametrize(("stage", "waits"), [(MANUAL, None), (INTERVIEW, "interviews_not_available")])
-def test_many_may_begin_with_what_is_no_assessment(tenant: Tenant, stage: Any, waits: str | None) -> None:
+@pytest.mark.parametrize("stage", [MANUAL, INTERVIEW])
+def test_many_may_begin_with_what_is_no_assessment(tenant: Tenant, stage: Any) -> None:
     slug = pipeline(tenant.live, stage)
     found = bulk(tenant.live, slug, "a@example.com", "b@example.com").json()
     for one in found["enrolled"]:
-        assert shown(tenant.live, one["enrollment_id"])["waiting_reason"] == waits
+        assert shown(tenant.live, one["enrollment_id"])["waiting_reason"] is None
     assert tenant.live.get("/org/").json()["invites_used"] == 0
 
 

@@ -15,7 +15,7 @@ from tests.documents import Documented
 from tests.operations import states
 from tests.operations.rows import Row, ask
 from tests.operations.table.every import each
-from tests.pipelines import MANUAL, act, due, enroll, measured, pipeline, shown, sit
+from tests.pipelines import INTERVIEW, MANUAL, act, due, enroll, measured, pipeline, shown, sit
 from workers import schedule
 
 WRITES = re.compile(
@@ -153,6 +153,14 @@ def test_every_way_through_a_pipeline_keeps_the_order_of_locks(
     act(api, made["id"], "hold")
     sit(api, shown(api, made["id"])["invite_token"])
     assert act(api, made["id"], "unhold").json()["current_stage"] == 3
+    talks = pipeline(api, numbers, INTERVIEW, numbers)
+    settled = enroll(api, talks)
+    sit(api, settled["invite_token"])
+    [room] = api.get("/interviews/", params={"q": settled["email"]}).json()["results"]
+    states.post(api, f"/interviews/{room['id']}/outcome/", {"recommendation": "advance"})
+    assert shown(api, settled["id"])["current_stage"] == 2
+    two = {"candidates": [{"email": address()}, {"email": address()}]}
+    states.post(api, f"/pipelines/{pipeline(api, INTERVIEW)}/enroll/bulk/", two)
     last = enroll(api, slug)
     assert api.delete(f"/invites/{last['invite_token']}/").status_code == 204
     rows = {"candidates": [{"email": address()}, {"email": email}]}

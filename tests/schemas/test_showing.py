@@ -45,6 +45,7 @@ VALUES: dict[type, st.SearchStrategy[Any]] = {
 # What the schemas' functions look at.
 EXTRA = {
     "token": st.text(),
+    "interviewer_token": st.text(),
     "event_id": st.uuids(),
     "value_number": st.none() | st.decimals(allow_nan=False, allow_infinity=False),
     "slug": st.text(),

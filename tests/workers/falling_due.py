@@ -95,6 +95,12 @@ def sent(tenant: Tenant) -> None:
         assert tenant.live.post(f"/offers/{id}/send/").status_code == 200
 
 
+def roomed(tenant: Tenant) -> None:
+    for _ in range(COUNT):
+        room = {"title": "Interview", "scheduled_at": later()}
+        assert tenant.live.post("/interviews/create/", room).status_code == 201
+
+
 def happened(_: Tenant) -> None:
     happen(new_caller(), *["job.created"] * COUNT)
     with store.transaction() as session:
@@ -174,6 +180,7 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "enrollments": waiting,
     "offers to send": scheduled,
     "offer expiries": sent,
+    "interviews": roomed,
     "candidates": known,
     "events": happened,
     "events kept shorter": happened_to_who_keeps_less,
