@@ -131,14 +131,16 @@ def get_interview_template(session: Session, caller: Caller, template_id: UUID) 
 def create_interview_template(session: Session, caller: Caller, body: Body) -> Body:
     """Keep what rooms are to be made of."""
     settings = _template(session, caller, body)
+    rules.check_template(rules.settings({}, settings))
     return schemas.template(templates.create(session, caller, body["title"], settings))
 
 
 def update_interview_template(session: Session, caller: Caller, template_id: UUID, body: Body) -> Body:
     """Change what is sent."""
     row = templates.get(session, caller, template_id, for_update=True)
-    settings = _template(session, caller, body)
-    row.change({"settings": {**row.settings, **settings}, "title": body.get("title", row.title)})
+    settings = {**row.settings, **_template(session, caller, body)}
+    rules.check_template(rules.settings({}, settings))
+    row.change({"settings": settings, "title": body.get("title", row.title)})
     session.flush()
     return schemas.template(row)
 
@@ -191,13 +193,10 @@ def _person(given: Body, enrollment: Any | None) -> Person:
     """Return whom a room is for; who is enrolled is known by the enrollment, but for what is given."""
     if enrollment is None:
         return Person(**given)
-    email = given["email"] or enrollment.email
-    same = email.casefold() == enrollment.email.casefold()
     return Person(
-        email=email,
+        email=given["email"] or enrollment.email,
         name=given["name"] or enrollment.candidate_name,
         resume_text=given["resume_text"],
-        candidate_id=enrollment.candidate_id if same else None,
         enrollment_id=enrollment.id,
         enrolled_as=enrollment.email,
         stage=enrollment.current_stage if enrollment.stage_type == "interview" else None,

@@ -39,6 +39,7 @@ MOVES = {
 
 PATIENCE = timedelta(minutes=15)  # after its time, without the other side
 KEPT_READY = timedelta(days=30)  # without a time
+FARTHEST = timedelta(days=3_650)  # that one may be scheduled ahead
 
 # --- The room's stream
 
@@ -103,10 +104,7 @@ def check(
             for name in NEEDED_ALONE
             if not texts[name].strip()
         ]
-    if not settings["human_can_join"] and (
-        settings["interviewer_mode"] == "human_only" or settings["interviewers"]
-    ):
-        found.append(_fault("human_can_join", "Those who interview need to be let in."))
+    found += people_faults(settings)
     if settings["interview_type"] in NEEDS_CASE and "coding" not in case_types:
         found.append(_fault("coding_case_ids", "An interview of this type needs a coding case."))
     found += moment_faults(scheduled_at, now)
@@ -114,10 +112,27 @@ def check(
         raise Invalid(fields=found)
 
 
+def people_faults(settings: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Find what keeps those out who interview."""
+    if settings["human_can_join"] or (
+        settings["interviewer_mode"] != "human_only" and not settings["interviewers"]
+    ):
+        return []
+    return [_fault("human_can_join", "Those who interview need to be let in.")]
+
+
+def check_template(settings: Mapping[str, Any]) -> None:
+    """Refuse what no room can be made of, whatever is said beside it."""
+    if faults := people_faults(settings):
+        raise Invalid(fields=faults)
+
+
 def moment_faults(scheduled_at: datetime | None, now: datetime) -> list[dict[str, str]]:
     """Find what is wrong with the moment of an interview."""
-    late = scheduled_at is not None and scheduled_at <= now
-    return [_fault("scheduled_at", "Must be a moment to come.")] if late else []
+    if scheduled_at is None or now < scheduled_at <= now + FARTHEST:
+        return []
+    late = f"Must be at most {FARTHEST.days} days from now."
+    return [_fault("scheduled_at", "Must be a moment to come." if scheduled_at <= now else late)]
 
 
 _MESSAGES = {

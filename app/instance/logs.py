@@ -16,7 +16,9 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 # API keys, webhook secrets and bearer headers never reach a log, whoever wrote the line.
 _SECRETS = re.compile(r"(ct_(?:live|test)_|whsec_|[Bb]earer )[A-Za-z0-9+/=_-]+")
 # What follows these in a path is somebody's credential.
-_TOKENS = re.compile(r"(/(?:take|offer|join|interview|invites|offers|interviews)/)[A-Za-z0-9_-]{24,}")
+_TOKENS = re.compile(
+    r"(/(?:take|offer|join|interview(?:/shared)?|invites|offers|interviews)/)[A-Za-z0-9_-]{24,}"
+)
 # Where the database explains a fault, it quotes the row.
 _ROWS = re.compile(r"(DETAIL: )(?:(?!\\n|\n).)*")
 # Most lines hold none of these: one look instead of three.

@@ -27,7 +27,6 @@ _ENROLLED = Prepared(
         Enrollment.id,
         Enrollment.email,
         Enrollment.candidate_name,
-        Enrollment.candidate_id,
         Enrollment.current_stage,
         Enrollment.pipeline_id,
         Stage.stage_type,

@@ -95,6 +95,7 @@ def test_questions_are_frozen_from_cases_and_ones_own_words(tenant: Tenant) -> N
         ({"interview_type": "mixed", "questions": [{"question_type": "coding"}]}, ["/coding_case_ids"]),
         ({"human_can_join": False}, ["/human_can_join"]),
         ({"scheduled_at": "2020-01-01T00:00:00Z"}, ["/scheduled_at"]),
+        ({"scheduled_at": "9999-12-31T23:59:00Z"}, ["/scheduled_at"]),
         ({"candidate_email": "nobody"}, ["/candidate_email"]),
         ({"interviewers": [str(uuid4())]}, ["/interviewers/0"]),
         ({"title": ""}, ["/title"]),
@@ -366,6 +367,16 @@ def test_a_template_is_changed_and_deleted_and_rooms_stay(tenant: Tenant) -> Non
     assert tenant.live.get("/interviews/templates/").json()["results"] == []
     refusal(tenant.live.post("/interviews/create/", {"title": "I", "template_id": template}), 404)
     assert shown(tenant.live, made["id"])["template_id"] == template
+
+
+def test_a_template_that_keeps_out_those_who_interview_is_refused(tenant: Tenant) -> None:
+    closed = {"human_can_join": False}
+    answer = tenant.live.post("/interviews/templates/create/", {"title": "T", **closed})
+    assert refusal(answer, 400)["details"]["fields"][0]["pointer"] == "/human_can_join"
+    template = states.an_interview_template(tenant.live)["template_id"]
+    refusal(tenant.live.patch(f"/interviews/templates/{template}/update/", closed), 400)
+    both = {**closed, "interviewer_mode": "ai_only"}
+    assert tenant.live.patch(f"/interviews/templates/{template}/update/", both).status_code == 200
 
 
 # --- Sharing, reading
