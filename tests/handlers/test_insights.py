@@ -10,11 +10,12 @@ from starlette.testclient import TestClient
 
 import store
 from rules.clock import now
+from tests import interviews as rooms
 from tests.api import Api, Tenant, address
 from tests.api import tenant as make_tenant
 from tests.handlers.test_application_moves import act
 from tests.operations.states import LETTER, TEXT, candidate, graded, screened
-from tests.pipelines import MANUAL, enroll, measured, pipeline, sit
+from tests.pipelines import INTERVIEW, MANUAL, enroll, measured, pipeline, sit
 from tests.pipelines import act as act_on_enrollment
 from tests.probes import refusal
 
@@ -177,6 +178,17 @@ def test_who_was_enrolled_before_brings_the_results_along(tenant: Tenant) -> Non
     advanced(tenant.live, linked(tenant.live, pipeline_slug=slug), email)
     assert counts(tenant.live)["passed_assessment"] == 1
     assert stage(tenant.live, "assessed")["median_hours_from_previous"] == "0.00"  # it was there before
+
+
+def test_an_interview_of_the_pipeline_counts_once_it_has_ended(tenant: Tenant) -> None:
+    made = advanced(tenant.live, linked(tenant.live, pipeline_slug=pipeline(tenant.live, INTERVIEW)))
+    room = rooms.make(tenant.live, candidate_email=made["email"])  # of no enrollment
+    rooms.moved(room["id"], "wait", "start", "end")
+    reached = {"applied": 1, "passed_knockouts": 1, "advanced": 1}
+    assert counts(tenant.live) == reached
+    [mine] = tenant.live.get("/interviews/", params={"status": "prepared"}).json()["results"]
+    rooms.moved(mine["id"], "wait", "start", "end")
+    assert counts(tenant.live) == reached | {"interviewed": 1}
 
 
 def test_an_offer_counts_once_it_is_sent_and_accepting_it_hires(tenant: Tenant) -> None:

@@ -75,10 +75,23 @@ class Rows:
             "enrollments", **link, pipeline_id=pipeline["id"], candidate_name="Ada", send_email=True, status="active",
             current_stage=self.dice.randrange(2), reject_reason="", enrolled_at=START,
         )  # fmt: skip
+        for _ in range(self.dice.randrange(3)):
+            self.interview(one, self.maybe(enrollment, 0.8))
         for job_id in self.dice.sample(job_ids, 2):
             self.application(
                 link, job_id, self.maybe(self.dice.choice(invited)) if invited else None, enrollment
             )
+
+    def interview(self, person: Row, enrollment: Row | None) -> None:
+        blank = ("title", "candidate_email", "candidate_name", "job_description", "resume_text", "target_role",
+                 "target_company", "difficulty", "outcome_comment")  # fmt: skip
+        self.add("interviews", **dict.fromkeys(blank, ""), updated_at=START, candidate_id=person["id"],
+                 candidate_token=str(new_id()), interviewer_token=str(new_id()), status="ended",
+                 interview_type="technical", interviewer_mode="human_only", active_language="python",
+                 identity_match="unlinked", analysis_status="pending", human_can_join=True, voice_mode=False,
+                 send_invite=False, time_limit_minutes=60, ics_sequence=0, last_number=0,
+                 integrity_config=Jsonb({}), session_metadata=Jsonb({}), ended_at=self.maybe(self.moment(), 0.7),
+                 pipeline_enrollment_id=enrollment and enrollment["id"])  # fmt: skip
 
     def invitation(self, link: Row, assessment_id: UUID, attempt: int) -> Row:
         made = self.add("invitations", **link, assessment_id=assessment_id, token=str(new_id()), name="", role="",
@@ -146,7 +159,11 @@ def reached(tables: dict[str, list[Row]], one: Row) -> dict[str, datetime | None
         "advanced": event("advanced"),
         "assessed": earliest(row["completed_at"] for row in sat),
         "passed_assessment": earliest(row["settled_at"] for row in sat if row["passed"]),
-        "interviewed": None,
+        "interviewed": earliest(
+            row["ended_at"]
+            for row in tables["interviews"]
+            if row["pipeline_enrollment_id"] and row["pipeline_enrollment_id"] == one["enrollment_id"]
+        ),
         "offered": earliest(row["sent_at"] for row in offers),
         "accepted": earliest(row["responded_at"] for row in offers if row["status"] == "accepted"),
         "hired": event("hired"),
