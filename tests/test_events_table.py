@@ -29,6 +29,7 @@ RESOURCES = {
     "webhook": {"webhooks"},
 }
 OWN = {
+    "interview.analysis_ready": {"assistant"},  # whoever makes the analysis is not built yet
     "candidate.updated": {"candidates"},
     "candidate.note_added": {"candidates"},
     "candidate.merged": {"candidates"},

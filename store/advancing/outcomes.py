@@ -57,16 +57,21 @@ def settle(
 ) -> Interview:
     """Keep what an interview leads to, or refuse; its enrollment moves, if it still stands where the interview was.
 
-    On hold it remembers the outcome, as that of any stage.
+    On hold it remembers the outcome, as that of any stage. The room is locked last, as it comes after all that a move
+    may need (store.database.locks): who cancels it meanwhile has nothing of this happen.
     """
     seen = rooms.get(session, caller, id)
+    _check(seen)
     enrollment = enrolled(session, caller, seen.pipeline_enrollment_id)
-    waiting: list[Enrollment] = []
     if enrollment is not None:
         engine.hold_month(session, caller, enrollment.pipeline_id)
-        waiting = list(enrollments.lock(session, Enrollment.id == enrollment.id))
+        for one in enrollments.lock(session, Enrollment.id == enrollment.id):
+            if seen.stage == one.current_stage and one.completed_at is None:
+                way = engine.Way(session, caller, one, engine.stages(session, one.pipeline_id), shows, actor)
+                engine.outcome(way, rules.SIGNALS[recommendation], comment)
+        session.flush()
     room = rooms.get(session, caller, id, for_update=True)
-    rules.check_outcome(cancelled="cancelled_at" in room.session_metadata, status=room.status)
+    _check(room)
     outcome = {
         "recommendation": recommendation,
         "outcome_comment": comment,
@@ -74,11 +79,9 @@ def settle(
         "outcome_at": now(),
     }
     room.change(outcome)
-    for one in waiting:
-        if room.stage == one.current_stage and one.completed_at is None:
-            stages = engine.stages(session, one.pipeline_id)
-            engine.outcome(
-                engine.Way(session, caller, one, stages, shows, actor), rules.SIGNALS[recommendation], comment
-            )
     session.flush()
     return room
+
+
+def _check(room: Interview) -> None:
+    rules.check_outcome(cancelled="cancelled_at" in room.session_metadata, status=room.status)

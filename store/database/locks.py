@@ -16,9 +16,9 @@ ORDER = (
     "enrollments",
     "invitations",
     "sessions",
+    "assessments",
     "interview_templates",
     "interviews",
-    "assessments",
     "webhook_endpoints",
     "files_kept",
     "event_sequences",  # the counter, at the commit
