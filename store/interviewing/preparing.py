@@ -17,9 +17,9 @@ from rules.errors import CaseNotFound, Invalid
 from store.accounts.members import Member
 from store.assessing.cases import Case
 from store.database.ids import new_id
-from store.database.prepared import Prepared
+from store.database.prepared import Prepared, rows
 from store.interviewing import moves
-from store.interviewing.rooms import Interview, Interviewer, InterviewQuestion
+from store.interviewing.rooms import Interview
 from store.people import candidates
 
 SOURCE = SOURCES["interview"]
@@ -114,20 +114,20 @@ def _cases(session: Session, caller: Caller, ids: Sequence[Any]) -> dict[UUID, C
     if not ids:
         return {}
     mine = (Case.organisation_id == caller.organisation_id) & (Case.livemode == caller.livemode)
-    rows = select(Case).where(
+    found = select(Case).where(
         Case.id.in_([UUID(str(id)) for id in ids]), mine | Case.organisation_id.is_(None)
     )
-    return {case.id: case for case in session.scalars(rows)}
+    return {case.id: case for case in session.scalars(found)}
 
 
 def _members(session: Session, caller: Caller, ids: Sequence[Any], given: Sequence[Any]) -> list[UUID]:
     wanted = list(dict.fromkeys(UUID(str(id)) for id in ids))
     if not wanted:
         return []
-    rows = select(Member.user_id).where(
+    found = select(Member.user_id).where(
         Member.organisation_id == caller.organisation_id, Member.user_id.in_(wanted)
     )
-    known = set(session.scalars(rows))
+    known = set(session.scalars(found))
     faults = [
         {"pointer": f"/interviewers/{number}", "message": "There is no such member."}
         for number, id in enumerate(given)
@@ -150,6 +150,33 @@ _SITTINGS = Prepared(
 )
 
 
+_ASK = Prepared(
+    text("""
+    INSERT INTO interview_questions (
+        id, created_at, interview_id, position, is_active, title, platform_case_id, source, question_type, body,
+        starter_code, solution, expected_answer, hints, difficulty, current_code, current_language
+    )
+    SELECT gen_random_uuid(), :moment, room.id, one.position, one.position = 0, one.title, one.platform_case_id,
+           one.source, one.question_type, one.body, one.starter_code, one.solution, one.expected_answer, one.hints,
+           one.difficulty, one.current_code, one.current_language
+    FROM unnest(CAST(:ids AS uuid[])) AS room (id)
+    CROSS JOIN jsonb_to_recordset(CAST(:questions AS jsonb)) AS one (
+        position int, title text, platform_case_id uuid, source text, question_type text, body text,
+        starter_code text, solution text, expected_answer text, hints jsonb, difficulty text, current_code text,
+        current_language text
+    )
+    """)
+)
+_LET_IN = Prepared(
+    text("""
+    INSERT INTO interview_interviewers (interview_id, user_id)
+    SELECT room.id, member.user_id
+    FROM unnest(CAST(:ids AS uuid[])) AS room (id)
+    CROSS JOIN unnest(CAST(:user_ids AS uuid[])) AS member (user_id)
+    """)
+)
+
+
 def prepare(
     session: Session, caller: Caller, plan: Plan, people: Sequence[Person], shows: Shows
 ) -> list[Interview]:
@@ -168,22 +195,10 @@ def prepare(
     made = [_room(caller, plan, one, met, sittings) for one in people]
     session.add_all(made)
     session.flush()
-    moment = now()
-    session.add_all(
-        InterviewQuestion(
-            id=new_id(),
-            created_at=moment,
-            interview_id=room.id,
-            position=position,
-            is_active=position == 0,
-            **one,
-        )
-        for room in made
-        for position, one in enumerate(plan.questions)
-    )
-    session.add_all(
-        Interviewer(interview_id=room.id, user_id=user_id) for room in made for user_id in plan.interviewers
-    )
+    ids = [room.id for room in made]
+    questions = [{**one, "position": place} for place, one in enumerate(plan.questions)]
+    _ASK.run(session, ids=ids, moment=now(), questions=rows(questions))
+    _LET_IN.run(session, ids=ids, user_ids=list(plan.interviewers))
     for room in made:
         if plan.scheduled_at is not None:
             moves.move(session, room, "schedule", shows)
