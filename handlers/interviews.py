@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from rules import interview_rows as rows
 from rules import interviews as rules
 from rules.caller import Caller
 from rules.clock import now
@@ -18,7 +19,7 @@ from schemas import interviews as schemas
 from store.advancing import outcomes
 from store.auditing import trail
 from store.database.engine import Reading
-from store.interviewing import moves, preparing, quota, rooms, tasks, templates
+from store.interviewing import contents, moves, preparing, quota, rooms, tasks, templates
 from store.interviewing.preparing import Person, Plan
 from store.interviewing.rooms import Interview
 
@@ -28,7 +29,7 @@ ACTOR = "public_api"
 
 def list_interviews(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List rooms, newest first."""
-    return rooms.LIST.page(reading, caller, **query).map(schemas.item)
+    return contents.LIST.page(reading, caller, **query).map(schemas.item)
 
 
 def get_interview(session: Session, caller: Caller, room_id: UUID) -> Body:
@@ -56,7 +57,7 @@ def create_interview(session: Session, caller: Caller, body: Body) -> Body:
 def bulk_interview(session: Session, caller: Caller, body: Body) -> Body:
     """Prepare rooms for many candidates in one transaction; a row that gets none refuses no other."""
     plan = _plan(session, caller, body)
-    wanted, errors = rules.sift(
+    wanted, errors = rows.sift(
         body["candidates"],
         emails.normal_or_none,
         needs_resume=plan.settings["interviewer_mode"] == rules.ALONE,
@@ -65,7 +66,7 @@ def bulk_interview(session: Session, caller: Caller, body: Body) -> Body:
     granted, used = quota.take(session, caller, len(wanted))
     if wanted:
         rules.check_quota(caller.plan.interviews, used, granted)
-    errors += [rules.error(one["email"], "quota_exhausted") for one in wanted[granted:]]
+    errors += [rows.error(one["email"], "quota_exhausted") for one in wanted[granted:]]
     people = [Person(**one) for one in wanted[:granted]]
     made = preparing.prepare(session, caller, plan, people, schemas)
     created = [{"email": one.candidate_email, "room_id": str(one.id)} for one in made]
@@ -110,7 +111,7 @@ def get_analysis(session: Session, caller: Caller, room_id: UUID) -> Body:
 def get_replay(session: Session, caller: Caller, room_id: UUID) -> Body:
     """Show what happened in a room, in order."""
     room = rooms.get(session, caller, room_id)
-    return schemas.replay(room, rooms.happened(session, room))
+    return schemas.replay(room, contents.happened(session, room))
 
 
 def list_org_tasks(reading: Reading, caller: Caller, **query: Any) -> Page:
@@ -206,8 +207,8 @@ def _person(given: Body, enrollment: Any | None) -> Person:
 def _shown(session: Session, room: Interview) -> Body:
     session.flush()
     found: dict[str, Sequence[Any]] = {
-        "questions": rooms.questions(session, room),
-        "messages": rooms.messages(session, room),
-        "interviewers": rooms.interviewers(session, room),
+        "questions": contents.questions(session, room),
+        "messages": contents.messages(session, room),
+        "interviewers": contents.interviewers(session, room),
     }
-    return schemas.detail(room, linked=rooms.linked(session, room), **found)
+    return schemas.detail(room, linked=contents.linked(session, room), **found)

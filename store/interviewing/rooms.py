@@ -10,29 +10,21 @@ from sqlalchemy import (
     BigInteger,
     ForeignKey,
     Index,
-    Text,
     UniqueConstraint,
     bindparam,
-    func,
-    literal_column,
     select,
     text,
     update,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
-from rules.interviews import MOST_SHOWN
 from rules.tokens import new_token
-from store.accounts.members import Member
-from store.assessing.assessments import Assessment
-from store.assessing.sessions import CandidateSession
-from store.database import listing
 from store.database.aside import Row
-from store.database.base import ANYONE, Base, Identified, Owned, Updated, visible
+from store.database.base import Base, Identified, Owned, Updated, visible
 from store.database.due import Due
 from store.database.engine import Means
 from store.database.ids import new_id
@@ -202,50 +194,6 @@ class Interviewer(Base):
     user_id: Mapped[UUID] = mapped_column(ForeignKey("members.user_id", ondelete="CASCADE"), primary_key=True)
 
 
-_LONG = {
-    "job_description",
-    "resume_text",
-    "whiteboard_snapshot",
-    "session_metadata",
-    "integrity_config",
-    "analysis",
-}
-_PARTS = literal_column(
-    "parts(searched(interviews.title, interviews.candidate_name, ARRAY[interviews.candidate_email]), 1)",
-    ARRAY(Text()),
-)
-_WORDS = literal_column(
-    "searched(interviews.title, interviews.candidate_name, ARRAY[interviews.candidate_email])", Text()
-)
-_WANTED = func.lower(bindparam("q", type_=Text()))
-# The index answers the first condition; the second one decides.
-_FOUND = _PARTS.contains(func.parts(_WANTED, func.least(func.length(_WANTED), 3), type_=ARRAY(Text()))) & (
-    func.strpos(_WORDS, _WANTED) > 0
-)
-LIST = listing.Listing(
-    visible(ANYONE, Interview).with_only_columns(
-        *(column for column in Interview.__table__.columns if column.key not in _LONG)
-    ),
-    {"-id": (Interview.id,)},
-    {
-        "status": listing.equals(Interview.status),
-        "interview_type": listing.equals(Interview.interview_type),
-        "interviewer_mode": listing.equals(Interview.interviewer_mode),
-        "q": listing.Filter(_FOUND, instead={"": None}, skewed=True),
-        "updated_after": listing.updated_after(Interview),
-    },
-    {
-        "linked": (
-            lambda page: (
-                (CandidateSession.id == page.c.candidate_session_id)
-                & (Assessment.id == CandidateSession.assessment_id)
-            ),
-            (Assessment.slug, Assessment.title),
-        )
-    },
-)
-
-
 def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False) -> Interview:
     """Load one, or raise NotFound."""
     found = visible(caller, Interview).where(Interview.id == id)
@@ -286,43 +234,6 @@ def owner(means: Means, token: str) -> tuple[UUID, bool] | None:
     """Say whose and of which mode the interview behind a candidate's or interviewer's token is; None: there is none."""
     row = _OWNER.first(means, token=token)
     return row and (row.organisation_id, row.livemode)
-
-
-def questions(session: Session, interview: Interview) -> Sequence[InterviewQuestion]:
-    """Load a room's questions, in order."""
-    mine = select(InterviewQuestion).where(InterviewQuestion.interview_id == interview.id)
-    return session.scalars(mine.order_by(InterviewQuestion.position)).all()
-
-
-def messages(session: Session, interview: Interview) -> list[InterviewEvent]:
-    """Load the last messages of a room, in order."""
-    mine = select(InterviewEvent).where(
-        InterviewEvent.interview_id == interview.id, InterviewEvent.kind == "message"
-    )
-    last = session.scalars(mine.order_by(InterviewEvent.number.desc()).limit(MOST_SHOWN))
-    return list(last)[::-1]
-
-
-def happened(session: Session, interview: Interview) -> Sequence[InterviewEvent]:
-    """Load all that happened in a room, in order."""
-    mine = select(InterviewEvent).where(InterviewEvent.interview_id == interview.id)
-    return session.scalars(mine.order_by(InterviewEvent.number)).all()
-
-
-def linked(session: Session, interview: Interview) -> Assessment | None:
-    """Load the assessment that the linked session is of."""
-    if interview.candidate_session_id is None:
-        return None
-    of = select(Assessment).join(CandidateSession, CandidateSession.assessment_id == Assessment.id)
-    return session.scalars(of.where(CandidateSession.id == interview.candidate_session_id)).first()
-
-
-def interviewers(session: Session, interview: Interview) -> Sequence[Member]:
-    """Load the members who interview in a room, by name."""
-    of = select(Member).join(Interviewer, Interviewer.user_id == Member.user_id)
-    return session.scalars(
-        of.where(Interviewer.interview_id == interview.id).order_by(Member.name, Member.id)
-    ).all()
 
 
 _NUMBER = Prepared(
