@@ -19,10 +19,13 @@ from tests.contract.makers import (
     a_member,
     a_number_question,
     a_pipeline,
+    a_program,
     a_squad,
     an_address,
     an_application,
     an_assessment,
+    an_enrollment,
+    an_interview_template,
     an_open_job,
     shared,
 )
@@ -312,6 +315,36 @@ def a_colleague(body: Body, request: Request) -> None:
         body["user_id"] = a_member()["user_id"]
 
 
+def a_talk(body: Body, request: Request) -> None:
+    """What is named exists, and there is what its kind needs."""
+    if body.get("interviewers"):
+        body["interviewers"] = [shared(a_member)["user_id"]]
+    if body.get("coding_case_ids") or body.get("interview_type") in ("coding", "mixed"):
+        body["coding_case_ids"] = [shared(a_program)["id"]]
+    if body.get("human_can_join") is False:
+        del body["human_can_join"]
+
+
+def a_time(body: Body, request: Request) -> None:
+    """It is to come."""
+    if body.get("scheduled_at") is not None:
+        body["scheduled_at"] = iso(now() + timedelta(days=30))
+
+
+def a_room(body: Body, request: Request) -> None:
+    """The same of a room, whose AI knows the job and the candidate."""
+    a_talk(body, request)
+    a_time(body, request)
+    if body.get("template_id") is not None and not request.real(body["template_id"]):
+        body["template_id"] = shared(an_interview_template)["template_id"]
+    if body.get("pipeline_enrollment_id") is not None and not request.real(body["pipeline_enrollment_id"]):
+        body["pipeline_enrollment_id"] = shared(an_enrollment)["enrollment_id"]
+    if body.get("interviewer_mode") == "ai_only":
+        body["job_description"] = "We build hiring tools."
+        for one in body.get("candidates", [body]):
+            one["resume_text"] = "Ten years of Python."
+
+
 FITS: dict[str, Callable[[Body, Request], None]] = {
     "review_result": a_review,
     "save_answer": an_answer,
@@ -347,6 +380,11 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "join_on_page": a_full_name,
     "create_case": a_content,
     "update_case": a_content,
+    "create_interview": a_room,
+    "bulk_interview": a_room,
+    "reschedule_interview": a_time,
+    "create_interview_template": a_talk,
+    "update_interview_template": a_talk,
     "create_webhook": an_endpoint,
     "update_webhook": an_endpoint,
 }

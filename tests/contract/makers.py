@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 import store
 from app.instance import settings, wiring
-from rules.clock import now
+from rules.clock import iso, now
 from store.accounts import members, organisations
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
@@ -59,6 +59,10 @@ CONTENTS: dict[str, dict[str, Any]] = {
 def a_case(case_type: str = "text") -> Ids:
     body = {"title": "In your words", "case_type": case_type, **CONTENTS[case_type]}
     return {"id": call("POST", "/cases/create/", body)["id"]}
+
+
+def a_program() -> Ids:
+    return a_case("coding")
 
 
 def a_case_of_the_catalogue() -> Ids:
@@ -282,6 +286,21 @@ def a_member() -> Ids:
         return {"user_id": str(made.user_id)}
 
 
+# ---------------------------------------------------------------------------------------------------- interviews
+def an_interview() -> Ids:
+    """A room with a time."""
+    room = {
+        "title": "Interview",
+        "candidate_email": "ada@example.com",
+        "scheduled_at": iso(now() + timedelta(days=3)),
+    }
+    return {"room_id": call("POST", "/interviews/create/", room)["id"]}
+
+
+def an_interview_template() -> Ids:
+    return {"template_id": call("POST", "/interviews/templates/create/", {"title": "Interview"})["id"]}
+
+
 def a_member_invite() -> Ids:
     """Somebody who is invited to join, which a command does too."""
     with store.transaction() as session:
@@ -343,6 +362,10 @@ FRESH: dict[str, Make] = {
     "accept_offer": a_sent_offer,
     "decline_offer": a_sent_offer,
     "answer_on_offer_page": a_sent_offer,
+    "cancel_interview": an_interview,
+    "reschedule_interview": an_interview,
+    "update_interview_template": an_interview_template,
+    "delete_interview_template": an_interview_template,
     "show_join_page": a_member_invite,
     "join_on_page": a_member_invite,
     "update_case": a_case,
@@ -387,6 +410,8 @@ SHARED: dict[tuple[str, str], Make] = {
     ("offers", "offer_id"): an_offer,
     ("offers", "token"): a_sent_offer,
     ("offer", "token"): a_sent_offer,
+    ("interviews", "room_id"): an_interview,
+    ("interviews", "template_id"): an_interview_template,
     ("docs", "name"): lambda: {"name": "quickstart"},
     ("docs", "code"): lambda: {"code": "NOT_FOUND"},
 }
