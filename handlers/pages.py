@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+import rules.interviews
 import rules.members
 import schemas.careers
 import schemas.offers
@@ -18,7 +19,7 @@ import store.assessing.sessions
 import store.branding.settings
 import store.hiring.careers
 import store.offering.offers
-from handlers import careers, offers, sessions
+from handlers import careers, offers, rooms, sessions
 from rules import links, sources
 from rules.applications import attempt
 from rules.clock import now
@@ -28,6 +29,7 @@ from schemas import guides
 from schemas.views import View
 from store.accounts import members
 from store.auditing import trail
+from store.interviewing import visits
 
 Begin = Callable[[], AbstractContextManager[Session]]
 
@@ -85,6 +87,24 @@ def show_take_page(session: Session, token: str) -> View:
         expires_at=sitting.invitation.expires_at,
         ended_by_time=ended_by_time,
     )
+
+
+def show_interview_page(session: Session, token: str) -> View:
+    """Show what an interview's link opens: the way in, the room, or that it is closed."""
+    visit = visits.find(session, token)
+    return page(
+        "interview.html",
+        brand=_brand(session, visit.interview.organisation_id),
+        room=rooms.view(session, visit),
+        closed=visit.status in rules.interviews.CLOSED,
+        token=token,
+    )
+
+
+def show_shared_interview_page(session: Session, token: str) -> View:
+    """Play a room again for who has the link to look at it."""
+    replay = rooms.get_shared_replay(session, token)
+    return page("replay.html", replay=replay, token=token)
 
 
 def show_offer_page(session: Session, token: str, answer: str | None) -> View:

@@ -4,6 +4,9 @@ from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+WebSocket = WebSocketsSansIOProtocol
 
 BOUND = "uvicorn>=0.54,<0.55"
 LEANS_ON = [
@@ -17,6 +20,8 @@ LEANS_ON = [
     ("uvicorn/protocols/http/httptools_impl.py", "self.client = get_remote_addr(transport)"),
     ("uvicorn/protocols/http/httptools_impl.py", "self.cycle.body += body"),
     ("uvicorn/protocols/http/httptools_impl.py", "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
+    ("uvicorn/protocols/http/httptools_impl.py", 'protocol.data_received(b"".join(output))'),
+    ("uvicorn/protocols/websockets/websockets_sansio_impl.py", "self.conn = ServerProtocol("),
 ]
 
 _OFFERS = (b"upgrade", b"http2-settings")
@@ -91,6 +96,9 @@ class Protocol(HttpToolsProtocol):
             else:
                 self.send_400_response("Invalid HTTP request received.")
         except httptools.HttpParserUpgrade as offer:
+            if self._is_socket():
+                self._upgrade(data[offer.args[0] :])
+                return
             head = self._without_offer()
             if head is None:
                 self.send_400_response("This is no proxy.")
@@ -121,6 +129,38 @@ class Protocol(HttpToolsProtocol):
         if not self.parser.should_upgrade():
             self._since = None
             super().on_message_complete()
+
+    def opens_socket(self, path: bytes) -> bool:
+        """Say whether there is a WebSocket at a path."""
+        return False
+
+    def moved(self, socket: Any) -> None:
+        """Hear that the connection is a WebSocket's from now on."""
+        raise NotImplementedError
+
+    def _is_socket(self) -> bool:
+        return (
+            self.ws_protocol_class is not None
+            and self.parser.get_method() == b"GET"
+            and self._get_upgrade() == b"websocket"
+            and self.cycle is None
+            and self.opens_socket(self.url.partition(b"?")[0])
+        )
+
+    def _upgrade(self, rest: bytes) -> None:
+        """Hand the connection over, with the head as it came and what came behind it."""
+        self._clock.cancel()
+        self._unset_keepalive_if_required()
+        self.connections.discard(self)
+        lines = [b"GET %b HTTP/1.1" % self.url, *(b"%b: %b" % header for header in self.headers)]
+        make: Any = self.ws_protocol_class
+        socket = make(
+            config=self.config, server_state=self.server_state, app_state=self.app_state
+        )
+        self.moved(socket)
+        socket.connection_made(self.transport)
+        self.transport.set_protocol(socket)
+        socket.data_received(b"\r\n".join([*lines, b"", b""]) + rest)
 
     def _refuse_head(self) -> None:
         self.transport.write(self.refuse(431))

@@ -11,6 +11,7 @@ from store.auditing import trail
 from store.database import bell, prepared, waits
 from store.database.engine import Change, Writing, engine, taken
 from store.database.waits import WaitRanOut
+from store.interviewing import news
 
 Done = TypeVar("Done")
 # What is sent at once has to fit into the socket: psycopg 3.3 may wait for ever for the rest of it to be sent.
@@ -58,7 +59,7 @@ def _end(means: Change) -> None:
     Others wait meanwhile for what the transaction holds, an organisation's month above all; and a process that is busy
     takes longer to fetch an answer between two statements than PostgreSQL to carry them out.
     """
-    ring = means.info.pop("outbox", False) or "events" in means.info
+    ring, rooms = means.info.pop("outbox", False) or "events" in means.info, means.info.pop("rooms", None)
     last = [*outbox.to_write(means), *trail.to_write(means), *events.to_write(means)]
     connection = prepared.driver(means)
     with connection.pipeline() if sum(one.size() for one in last) < EXCHANGE_BYTES else nullcontext():
@@ -68,3 +69,5 @@ def _end(means: Change) -> None:
     means.commit()  # a session learns of it, and gives the connection back
     if ring:
         bell.ring()
+    if rooms:
+        news.tell(rooms)

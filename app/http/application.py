@@ -10,6 +10,7 @@ import insides.connexion
 from app.http import limits, refusals, seats
 from app.http.entrance import Entrance
 from app.http.front import DOORS, Front
+from app.http.live.channel import Live
 from app.http.threads import clients, lanes
 from app.instance import wiring
 from app.instance.settings import Settings
@@ -21,7 +22,7 @@ from schemas import document
 insides.connexion.trust_documents()
 
 
-SPARE = 4  # connections for the lanes, which hold none while they wait for others
+SPARE = 6  # connections for the lanes, which hold none while they wait for others, and for live rooms
 
 
 def create_app(settings: Settings) -> connexion.FlaskApp:
@@ -52,6 +53,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     pipelines: seats.Pipelines = {}
     outermost = MiddlewarePosition.BEFORE_EXCEPTION
     app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies, origin=links.origin())
+    app.add_middleware(Live, outermost, trusted_proxies=settings.trusted_proxies)
     app.add_middleware(
         Front,
         outermost,

@@ -7,6 +7,7 @@ from typing import Any
 
 import insides.uvicorn
 from app.http import context, refusals
+from app.http.live import channel
 from app.http.threads import clients, hop
 from app.instance import logs
 from rules import errors, links, networks
@@ -40,11 +41,25 @@ class Protocol(insides.uvicorn.Protocol):
         if self.counted:
             clients.connections.give_back(self.counted)
 
+    def opens_socket(self, path: bytes) -> bool:
+        """Say whether there is a live channel at a path."""
+        return channel.PATH.fullmatch(path.decode("latin-1")) is not None
+
+    def moved(self, socket: Any) -> None:
+        """Count the connection on, until the WebSocket ends."""
+        socket.counted, self.counted = self.counted, None
+
     def left(self, scope: context.Scope) -> None:
         """Have nothing begun for whoever is gone."""
         request: context.Request | None = scope.get("extensions", {}).get("hiring")
         if request is not None and request.waits_for is not None:
             hop.give_up(request.waits_for, hop.Left)
+
+    def shutdown(self) -> None:
+        """End a stream that would last for long, and the connection after the request that it has."""
+        if self.cycle is not None and not self.cycle.response_complete and self.cycle.response_started:
+            self.left(dict(self.cycle.scope))
+        super().shutdown()
 
     def refuse(self, status: int, why: str | None = None) -> bytes:
         """Write the whole answer to what cannot become a request."""
@@ -63,3 +78,16 @@ class Protocol(insides.uvicorn.Protocol):
         }
         lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *map(": ".join, headers.items()), "", ""]
         return "\r\n".join(lines).encode() + answer.body
+
+
+class Socket(insides.uvicorn.WebSocket):
+    """A WebSocket; it counts for its address as any other connection does."""
+
+    counted: str | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Count it no more."""
+        super().connection_lost(exc)
+        if self.counted:
+            clients.connections.give_back(self.counted)
+            self.counted = None

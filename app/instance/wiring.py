@@ -8,6 +8,7 @@ from store.accounts import limits
 from store.applying import room
 from store.database import engine, secrets
 from store.database.waits import Waits
+from store.interviewing import news
 from store.operating import tables
 
 
@@ -24,6 +25,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     waits = _waits(settings, for_requests=for_requests)
     engine.configure(settings.database_url, pool_size=pool_size, limits=waits)
     limits.configure(settings.redis_url, limits=waits, share=settings.limit_share)
+    news.configure(settings.redis_url, limits=waits)
     secrets.configure(settings.secret_key)
     mail.configure(
         smtp_url=settings.smtp_url,

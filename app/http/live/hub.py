@@ -1,0 +1,357 @@
+"""The rooms that this process has people in: what they do is kept with everybody else's, and told to whom it concerns.
+
+Three tasks of the event loop, all of them for all rooms: one keeps, some milliseconds' acts in one transaction; one
+reads what is new and hands it out; one looks where nobody tells. Database work runs in threads of this module's own.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from prometheus_client import Counter, Gauge
+
+import schemas.rooms
+import store
+from app.http.live import frames
+from app.http.threads.hop import Hop
+from rules import rooms
+from rules.errors import SessionClosed, Unavailable
+from store.interviewing import news, stream, visits
+from store.interviewing.rooms import Interview
+from store.interviewing.stream import Act, Kept, News
+
+log = logging.getLogger("hiring.rooms")
+
+GATHER_SECONDS = 0.006  # while acts are gathered for one transaction
+MOST_AT_ONCE = 1_000  # acts of one transaction
+MOST_WAITING = 10_000  # acts of this process that wait to be kept
+AGAIN_SECONDS, PATIENCE_SECONDS = 0.05, 10.0  # between two tries to keep an act, and for all of them
+LOOK_SECONDS, LOOK_ALONE_SECONDS = (
+    5.0,
+    0.5,
+)  # how often one looks for news: while Redis tells of them, and while not
+TIDY_SECONDS = 3.0  # after which what was typed is noted for the replay
+PER_ROOM, PER_ORGANISATION = 16, 1_000  # channels, in this process
+MOST_FRAMES, MOST_BYTES = 512, 4 << 20  # that wait for one client: whoever reads slower comes back later
+
+CHANNELS = Gauge("hiring_room_channels", "Live channels that are open.", multiprocess_mode="livesum")
+ACTS = Counter("hiring_room_acts", "What was kept of rooms.", ["how"])
+
+Frame = str | bytes | None  # text, binary; None: there is nothing after it
+
+
+class Client:
+    """One channel: what waits to be sent there. `close` says with which code it ends."""
+
+    def __init__(self, role: str, name: str = "") -> None:
+        self.role, self.name = role, name
+        self.seen: int | None = None  # the number up to which it has everything; None before it is greeted
+        self.early: list[tuple[News, str]] = []  # what came before that
+        self.frames: asyncio.Queue[Frame] = asyncio.Queue()
+        self.bytes = 0
+        self.closed: int | None = None
+
+    def send(self, frame: str | bytes) -> None:
+        """Have something sent, unless too much waits already."""
+        if self.closed is not None:
+            return
+        if self.frames.qsize() >= MOST_FRAMES or self.bytes + len(frame) > MOST_BYTES:
+            self.close(1013)
+            return
+        self.bytes += len(frame)
+        self.frames.put_nowait(frame)
+
+    def close(self, code: int) -> None:
+        """End it after what waits, or at once where that is the fault."""
+        if self.closed is None:
+            self.closed = code
+            self.frames.put_nowait(None)
+
+    async def next(self) -> Frame:
+        """Wait for what is to be sent next."""
+        frame = await self.frames.get()
+        if frame is not None:
+            self.bytes -= len(frame)
+        return frame
+
+
+@dataclass(eq=False)
+class Room:
+    """A room, as far as it is known here."""
+
+    id: UUID
+    organisation_id: UUID
+    seen: int
+    status: str
+    clients: list[Client] = field(default_factory=list)
+    is_typed_in: bool = False
+
+
+class Hub:
+    """All rooms of one process; belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self.rooms: dict[UUID, Room] = {}
+        self.of_organisations: defaultdict[UUID, int] = defaultdict(int)
+        self.keeping, self.reading = Hop(2, "rooms-keep"), Hop(2, "rooms-read")
+        self.acts: list[tuple[Act, asyncio.Future[int], float]] = []
+        self.wanted: set[UUID] = set()
+        self.has_acts, self.has_news = asyncio.Event(), asyncio.Event()
+        self.loop = asyncio.get_running_loop()
+        self.stop_listening = news.listen(self._hear)
+        self.tasks = [self.loop.create_task(one()) for one in (self._keep, self._tell, self._look)]
+
+    def stop(self) -> None:
+        """End all channels; the process ends."""
+        self.stop_listening()
+        for task in self.tasks:
+            task.cancel()
+        for room in self.rooms.values():
+            for client in room.clients:
+                client.close(1012)
+
+    # --- Who is there
+
+    def enter(self, interview: Interview, client: Client) -> Room:
+        """Let a client in, or refuse: too many are there."""
+        room = self.rooms.get(interview.id)
+        if (room and len(room.clients) >= PER_ROOM) or self.of_organisations[
+            interview.organisation_id
+        ] >= PER_ORGANISATION:
+            raise Unavailable("Too many are in this room, or in all rooms of the organisation.")
+        if room is None:
+            room = self.rooms[interview.id] = Room(
+                interview.id, interview.organisation_id, interview.last_number, interview.status
+            )
+        room.clients.append(client)
+        self.of_organisations[room.organisation_id] += 1
+        CHANNELS.inc()
+        return room
+
+    def leave(self, room: Room, client: Client) -> None:
+        """Let a client go; with the last one the room is forgotten."""
+        room.clients.remove(client)
+        CHANNELS.dec()
+        self.of_organisations[room.organisation_id] -= 1
+        if not self.of_organisations[room.organisation_id]:
+            del self.of_organisations[room.organisation_id]
+        if not room.clients:
+            self.rooms.pop(room.id, None)
+            if room.is_typed_in:
+                self.loop.create_task(self._tidy(room))
+
+    def greet(self, client: Client, number: int) -> None:
+        """Send what came since a client was let in, and everything from now on; it has all up to the number."""
+        client.seen = number
+        early, client.early = client.early, []
+        for found, status in early:
+            self._send(client, found, status)
+
+    # --- What they do
+
+    def do(self, act: Act) -> asyncio.Future[int]:
+        """Keep an act; the future has its number once that is safe, or a refusal."""
+        if len(self.acts) >= MOST_WAITING:
+            raise Unavailable
+        future: asyncio.Future[int] = self.loop.create_future()
+        self.acts.append((act, future, self.loop.time() + PATIENCE_SECONDS))
+        self.has_acts.set()
+        if act.kind == stream.UPDATE and (room := self.rooms.get(act.interview_id)) and not room.is_typed_in:
+            room.is_typed_in = True
+            self.loop.call_later(TIDY_SECONDS, lambda: self.loop.create_task(self._tidy(room)))
+        return future
+
+    def pass_on(self, room: Room, sender: Client, cursor: bytes) -> None:
+        """Show everybody else where a cursor stands."""
+        self._point(room, cursor, sender)
+        news.pass_on([room.id], cursor)
+
+    def _point(self, room: Room, cursor: bytes, sender: Client | None = None) -> None:
+        frame = frames.cursor(cursor)
+        for client in room.clients:
+            if client is not sender and client.seen is not None:
+                client.send(frame)
+
+    async def _keep(self) -> None:
+        while True:
+            await self.has_acts.wait()
+            await asyncio.sleep(GATHER_SECONDS)
+            taken, self.acts = self.acts[:MOST_AT_ONCE], self.acts[MOST_AT_ONCE:]
+            once: dict[UUID, tuple[Act, asyncio.Future[int], float]] = {}
+            for one in taken:
+                if one[0].id in once:
+                    self.acts.append(one)  # sent twice: the second finds the first
+                else:
+                    once[one[0].id] = one
+            batch = list(once.values())
+            if not self.acts:
+                self.has_acts.clear()
+            if not batch:
+                continue
+            try:
+                kept = await self.keeping.submit(_keep, [act for act, _, _ in batch])
+            except Exception as fault:  # the database is away, for a moment or longer
+                log.warning("What happens in rooms is not kept: %s", fault)
+                kept = [Kept(None, held=True)] * len(batch)
+            self._kept(batch, kept)
+
+    def _kept(self, batch: list[tuple[Act, asyncio.Future[int], float]], kept: list[Kept]) -> None:
+        changed, again = set(), []
+        moment = self.loop.time()
+        for (act, future, until), how in zip(batch, kept, strict=True):
+            if future.done():
+                continue
+            if how.number is not None:
+                changed.add(act.interview_id)
+                future.set_result(how.number)
+            elif not how.held:
+                future.set_exception(SessionClosed())
+                changed.add(act.interview_id)
+            elif moment > until:
+                future.set_exception(Unavailable())
+            else:
+                again.append((act, future, until))
+        ACTS.labels("kept").inc(len(batch) - len(again))
+        if changed:
+            self._want(changed)
+            news.pass_on(list(changed))
+        if again:
+            ACTS.labels("again").inc(len(again))
+
+            def retry() -> None:
+                self.acts[:0] = again
+                self.has_acts.set()
+
+            self.loop.call_later(AGAIN_SECONDS, retry)
+
+    # --- What they hear
+
+    def _hear(self, ids: list[UUID], cursor: bytes) -> None:
+        """Hear of rooms, in any thread."""
+        mine = [id for id in ids if id in self.rooms]
+        if mine:
+            try:
+                self.loop.call_soon_threadsafe(self._heard, mine, cursor)
+            except RuntimeError:  # the loop is closed: nobody is here any more
+                self.stop_listening()
+
+    def _heard(self, ids: list[UUID], cursor: bytes) -> None:
+        if not cursor:
+            self._want(set(ids))
+            return
+        for id in ids:
+            if room := self.rooms.get(id):
+                self._point(room, cursor)
+
+    def _want(self, ids: set[UUID]) -> None:
+        self.wanted |= ids & self.rooms.keys()
+        if self.wanted:
+            self.has_news.set()
+
+    async def _look(self) -> None:
+        while True:
+            for _ in range(round(LOOK_SECONDS / LOOK_ALONE_SECONDS)):
+                await asyncio.sleep(LOOK_ALONE_SECONDS)
+                if not news.is_heard():
+                    break
+            self._want(set(self.rooms))
+
+    async def _tell(self) -> None:
+        while True:
+            await self.has_news.wait()
+            ids, self.wanted = self.wanted, set()
+            self.has_news.clear()
+            asked = {id: self.rooms[id].seen for id in ids if id in self.rooms}
+            if not asked:
+                continue
+            try:
+                found = await self.reading.submit(_news, asked)
+            except Exception as fault:
+                log.warning("What happens in rooms cannot be read: %s", fault)
+                self.loop.call_later(LOOK_ALONE_SECONDS, self._want, ids)
+                continue
+            for id, new in found.items():
+                if room := self.rooms.get(id):
+                    self._hand_out(room, new)
+
+    def _hand_out(self, room: Room, found: News) -> None:
+        moved, room.status = room.status != found.status, found.status
+        if found.last_number <= room.seen and not moved:
+            return
+        if len(found.events) == rooms.EVENTS_AT_ONCE:
+            self._want({room.id})  # there may be more
+        room.seen = max(room.seen, found.last_number)
+        told = found.status if moved else ""
+        for client in room.clients:
+            if client.seen is None:
+                client.early.append((found, told))
+                if len(client.early) > MOST_FRAMES:
+                    client.close(1013)
+            else:
+                self._send(client, found, told)
+
+    def _send(self, client: Client, found: News, status: str) -> None:
+        assert client.seen is not None
+        events = [
+            schemas.rooms.lively(one)
+            for one in found.events
+            if one.number > client.seen and one.kind not in rooms.HIDDEN[client.role]
+        ]
+        if events:
+            client.send(frames.words("events", events=events))
+        for update in found.updates:
+            client.send(frames.sync(frames.UPDATE, update))
+        client.seen = max(client.seen, found.last_number)
+        if status:
+            client.send(frames.words("status", status=status))
+
+    # --- What stays of it
+
+    async def _tidy(self, room: Room) -> None:
+        room.is_typed_in = False
+        try:
+            await self.keeping.submit(_tidy, room.id)
+        except Exception as fault:  # the next time, or the end of the interview
+            log.warning("What was typed in a room is not noted yet: %s", fault)
+
+    def in_thread(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
+        """Have something read by a thread of the rooms'."""
+        return self.reading.submit(function, *arguments)
+
+
+def _keep(acts: list[Act]) -> list[Kept]:
+    with store.writing() as writing:
+        return stream.keep(writing, acts)
+
+
+def _news(seen: dict[UUID, int]) -> dict[UUID, News]:
+    with store.reading() as reading:
+        return stream.news(reading, seen)
+
+
+def _tidy(id: UUID) -> None:
+    with store.transaction() as session:
+        visits.tidy_by_id(session, id)
+
+
+_hub: Hub | None = None
+
+
+def hub() -> Hub:
+    """Return the hub of this process's loop; there is one from the first channel on."""
+    global _hub  # noqa: PLW0603 - one process, one loop (tests have several)
+    if _hub is None or _hub.loop is not asyncio.get_running_loop():
+        if _hub is not None:
+            _hub.stop_listening()
+        _hub = Hub()
+    return _hub
+
+
+def stop() -> None:
+    """End all channels."""
+    if _hub is not None:
+        _hub.stop()

@@ -1,0 +1,62 @@
+"""What may be done in an interview's room, by whom, and how much of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rules.errors import Invalid, NotFound
+
+LONGEST_MESSAGE = 5_000
+LONGEST_CODE = 100_000
+MOST_STROKES, MOST_POINTS = 2_000, 2_000
+LONGEST_UPDATE = 1 << 20  # bytes of one change of the shared document
+MOST_DOCUMENT = 4 << 20  # bytes of all that a room's document is made of
+MOST_NUMBERS = 200_000  # events and updates of one room: beyond it, it is no interview
+ALWAYS = {"end", "leave"}  # but for these
+EVENTS_AT_ONCE = 200
+
+VIOLATIONS = ("focus_loss", "copy_paste", "fullscreen", "multiple_displays", "developer_tools")
+HIDDEN = {"candidate": {"violation"}, "interviewer": set()}  # kinds of events that a side is not shown
+CALLED = {"candidate": "Candidate", "interviewer": "Interviewer"}  # who gives no name
+
+RECORDED = (
+    "what is said in the chat",
+    "the code, as it is typed and run",
+    "the whiteboard",
+    "when each side comes and goes",
+)
+
+
+def consent(*, organisation: str, ai: bool) -> dict[str, Any]:
+    """Say what a candidate is told, and agrees to, before joining."""
+    told = f"This interview is recorded for {organisation}: {', '.join(RECORDED[:-1])}, and {RECORDED[-1]}."
+    if ai:
+        told += " An AI takes part; what it says is marked as such."
+    return {"text": told, "recorded": list(RECORDED), "ai": ai}
+
+
+def require_interviewer(role: str) -> None:
+    """Refuse what a candidate's link does not open, as if it were not there."""
+    if role != "interviewer":
+        raise NotFound
+
+
+def require_way_in(role: str, *, human_can_join: bool) -> None:
+    """Refuse an interviewer where none may join."""
+    if role == "interviewer" and not human_can_join:
+        raise NotFound
+
+
+def message(text: str) -> str:
+    """Return what is said, without the space around it, or refuse silence."""
+    said = text.strip()
+    if not said:
+        raise Invalid.at("/content", "must say something")
+    return said
+
+
+def strokes(given: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a drawing as it is kept."""
+    return [
+        {"colour": one["colour"], "width": one["width"], "points": [[x, y] for x, y in one["points"]]}
+        for one in given
+    ]

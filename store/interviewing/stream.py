@@ -1,0 +1,224 @@
+"""What happens in rooms: kept in the order of its numbers, many rooms' acts at once, and read from a number on.
+
+A room's row is the lock of its stream: whoever adds to it takes numbers from `last_number`, so they commit in order and
+whoever has seen a number has seen all below it. Events and updates of the shared document are numbered together.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.orm.attributes import set_committed_value
+
+from rules import rooms
+from rules.clock import now
+from rules.errors import LimitReached
+from store.database.engine import Change, Means, Writing
+from store.database.ids import new_id
+from store.database.prepared import Prepared, rows
+
+UPDATE: Literal["update"] = "update"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One thing to keep: an event, or an update of the document. The id makes it itself: again, it adds nothing."""
+
+    interview_id: UUID
+    kind: str
+    actor: str
+    actor_name: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    update: bytes = b""
+    id: UUID = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How an act went: its number; None where the room is closed, or `held` by somebody else: then again."""
+
+    number: int | None
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What is new in a room since a number."""
+
+    last_number: int
+    status: str
+    events: list[Any]
+    updates: list[bytes]
+
+
+# A room that somebody holds is left for the next time, so that nobody waits for it but itself.
+_KEEP = Prepared(
+    text("""
+    WITH given AS (
+        SELECT * FROM jsonb_to_recordset(CAST(:acts AS jsonb))
+        AS one (place int, room uuid, id uuid, kind text, actor text, actor_name text, data jsonb, bytes text)
+    ), held AS MATERIALIZED (
+        SELECT id, last_number, status IN ('waiting', 'active') AND (due_at IS NULL OR due_at > :moment) AS is_open
+        FROM interviews WHERE id IN (SELECT room FROM given)
+        ORDER BY id FOR UPDATE SKIP LOCKED
+    ), fresh AS (
+        SELECT given.*, held.last_number + row_number() OVER (PARTITION BY room ORDER BY place) AS number
+        FROM given JOIN held ON held.id = room
+        WHERE is_open AND held.last_number < :most
+          AND NOT EXISTS (SELECT FROM interview_events e WHERE e.interview_id = room AND e.id = given.id)
+    ), counted AS (
+        UPDATE interviews SET last_number = interviews.last_number + added.count
+        FROM (SELECT room, count(*) AS count FROM fresh GROUP BY room) AS added WHERE interviews.id = added.room
+    ), told AS (
+        INSERT INTO interview_events (interview_id, number, id, kind, actor, actor_name, data, at)
+        SELECT room, number, id, kind, actor, actor_name, data, :moment FROM fresh WHERE kind <> 'update'
+    ), changed AS (
+        INSERT INTO interview_updates (interview_id, number, update, at)
+        SELECT room, number, decode(bytes, 'base64'), :moment FROM fresh WHERE kind = 'update'
+    )
+    SELECT given.place, held.id IS NULL AS held, coalesce(
+        (SELECT fresh.number FROM fresh WHERE fresh.place = given.place),
+        (SELECT e.number FROM interview_events e WHERE e.interview_id = given.room AND e.id = given.id)
+    ) AS number
+    FROM given LEFT JOIN held ON held.id = given.room ORDER BY given.place
+    """)
+)
+
+
+def keep(writing: Writing, acts: Sequence[Act]) -> list[Kept]:
+    """Keep the acts of many rooms, each in its order; each id must stand there once."""
+    given = [
+        {
+            "place": place,
+            "room": act.interview_id,
+            "id": act.id,
+            "kind": act.kind,
+            "actor": act.actor,
+            "actor_name": act.actor_name,
+            "data": act.data,
+            "bytes": b64encode(act.update).decode(),
+        }
+        for place, act in enumerate(acts)
+    ]
+    found = _KEEP.all(writing, acts=rows(given), moment=now(), most=rooms.MOST_NUMBERS)
+    return [Kept(row.number, row.held) for row in found]
+
+
+# --- In a transaction of its own, whose room is locked
+
+# No edit of the room: `updated_at` stays.
+_NUMBER = Prepared(
+    text("UPDATE interviews SET last_number = last_number + 1 WHERE id = :id RETURNING last_number")
+)
+_ADD = Prepared(
+    text("""
+    INSERT INTO interview_events (interview_id, number, id, kind, actor, actor_name, data, at)
+    VALUES (:interview_id, :number, :id, :kind, :actor, :actor_name, CAST(:data AS jsonb), :at)
+    """)
+)
+_CHANGE = Prepared(
+    text(
+        "INSERT INTO interview_updates (interview_id, number, update, at) VALUES (:interview_id, :number, :update, :at)"
+    )
+)
+_KNOWN = Prepared(text("SELECT number FROM interview_events WHERE interview_id = :interview_id AND id = :id"))
+
+
+def add(change: Change, interview: Any, act: Act, at: datetime | None = None) -> int:
+    """Keep an act of a locked room and return its number; again, the number that it has."""
+    known = _KNOWN.first(change, interview_id=interview.id, id=act.id)
+    if known is not None:
+        return int(known.number)
+    if interview.last_number >= rooms.MOST_NUMBERS and act.kind not in rooms.ALWAYS:
+        raise LimitReached("Too much has happened in this interview.", limit=rooms.MOST_NUMBERS)
+    number = _NUMBER.first(change, id=interview.id).last_number
+    set_committed_value(interview, "last_number", number)
+    numbered = {"interview_id": interview.id, "number": number, "at": at or now()}
+    if act.kind == UPDATE:
+        _CHANGE.run(change, update=act.update, **numbered)
+    else:
+        _ADD.run(
+            change,
+            id=act.id,
+            kind=act.kind,
+            actor=act.actor,
+            actor_name=act.actor_name,
+            data=rows(act.data),  # type: ignore[arg-type]  # any JSON
+            **numbered,
+        )
+    change.info.setdefault("rooms", set()).add(interview.id)
+    return int(number)
+
+
+# --- Reading
+
+_HEADS = Prepared(
+    text("""
+    SELECT id, last_number, status FROM interviews
+    WHERE id = ANY(SELECT CAST(jsonb_array_elements_text(CAST(:ids AS jsonb)) AS uuid))
+    """)
+)
+_EVENTS = Prepared(
+    text("""
+    SELECT found.* FROM jsonb_to_recordset(CAST(:seen AS jsonb)) AS given (room uuid, seen bigint, last bigint),
+    LATERAL (
+        SELECT interview_id, number, id, kind, actor, actor_name, data, at FROM interview_events
+        WHERE interview_id = given.room AND number > given.seen AND number <= given.last
+        ORDER BY number LIMIT :most
+    ) AS found
+    """)
+)
+# Updates that were put together have the number of the last one: whoever missed one of them gets the whole.
+_UPDATES = Prepared(
+    text("""
+    SELECT found.* FROM jsonb_to_recordset(CAST(:seen AS jsonb)) AS given (room uuid, seen bigint, last bigint),
+    LATERAL (
+        SELECT interview_id, number, update FROM interview_updates
+        WHERE interview_id = given.room AND number > given.seen AND number <= given.last
+        ORDER BY number
+    ) AS found
+    """)
+)
+
+
+def news(means: Means, seen: Mapping[UUID, int]) -> dict[UUID, News]:
+    """Return what is new in rooms since the numbers given; rooms that are gone are left out.
+
+    More than EVENTS_AT_ONCE events of a room come in several calls: then its `last_number` is that of the last one.
+    """
+    heads = {row.id: row for row in _HEADS.all(means, ids=rows(list(seen)))}  # type: ignore[arg-type]  # of ids
+    wanted = [
+        {"room": id, "seen": seen[id], "last": head.last_number}
+        for id, head in heads.items()
+        if head.last_number > seen[id]
+    ]
+    found = {id: News(head.last_number, head.status, [], []) for id, head in heads.items()}
+    if not wanted:
+        return found
+    most = rooms.EVENTS_AT_ONCE
+    for row in _EVENTS.all(means, seen=rows(wanted), most=most):
+        found[row.interview_id].events.append(row)
+    for one in wanted:
+        id = one["room"]
+        if len(found[id].events) == most:
+            one["last"] = found[id].events[-1].number
+            found[id] = News(one["last"], found[id].status, found[id].events, [])
+    for row in _UPDATES.all(means, seen=rows(wanted)):
+        found[row.interview_id].updates.append(row.update)
+    return found
+
+
+def events(means: Means, interview_id: UUID, after: int, most: int = rooms.EVENTS_AT_ONCE) -> list[Any]:
+    """List a room's events after a number, in order."""
+    given = [{"room": interview_id, "seen": after, "last": 1 << 62}]
+    return _EVENTS.all(means, seen=rows(given), most=most)
+
+
+def updates(means: Means, interview_id: UUID) -> list[bytes]:
+    """List all updates of a room's document."""
+    given = [{"room": interview_id, "seen": -1, "last": 1 << 62}]
+    return [row.update for row in _UPDATES.all(means, seen=rows(given))]
