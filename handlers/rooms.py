@@ -4,7 +4,6 @@ from base64 import b64decode
 from binascii import Error
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from hashlib import sha256
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -16,7 +15,8 @@ import schemas.rooms
 from gateways.languages import LANGUAGES
 from rules import rooms
 from rules.errors import Invalid, NotFound
-from store.interviewing import documents, news, stream, visits
+from store.interviewing import documents, moves, news, stream, tidying, visits
+from store.interviewing import rooms as kept
 from store.interviewing.visits import Visit
 
 Body = dict[str, Any]
@@ -34,13 +34,13 @@ def get_room(session: Session, token: str) -> Body:
 def join_room(begin: Begin, token: str, body: Body) -> Body:
     """Come in."""
     with begin() as session:
-        visit = visits.hold(session, token, schemas.interviews.event)
+        visit = visits.hold(session, token, schemas.interviews)
         if visit.interview.status not in rules.interviews.CLOSED:
             consent = None
             if visit.role == "candidate" and body["consent_accepted"]:
                 ai = visit.interview.interviewer_mode != "human_only"
                 consent = rooms.consent(organisation=visit.organisation_name, ai=ai)
-            visits.join(session, visit, schemas.interviews.event, name=body["name"].strip(), consent=consent)
+            visits.join(session, visit, schemas.interviews, name=body["name"].strip(), consent=consent)
             return view(session, visit)
     # Refused after the commit: a room whose time was up has just been closed, and stays so.
     raise _closed(visit)
@@ -132,12 +132,11 @@ def report_room_violation(begin: Begin, token: str, body: Body) -> Body:
 def end_room(begin: Begin, token: str) -> Body:
     """End the interview; again, the answer is the same."""
     with begin() as session:
-        visit = visits.hold(session, token, schemas.interviews.event)
+        visit = visits.hold(session, token, schemas.interviews)
         one = visit.interview
         if one.status not in rules.interviews.CLOSED:
-            visits.tell(session, visit, "leave")
-            step = rules.interviews.move("end", one.status)
-            visits.move(session, one, step, schemas.interviews.event, at=visit.moment)
+            moves.move(session, one, "end", schemas.interviews, at=visit.moment)
+            visits.tell(session, visit, "end")
         if one.status == "ended":
             return {"status": one.status, "ended_at": schemas.rooms.moment(one.ended_at)}
     raise _closed(visit)
@@ -166,11 +165,11 @@ def send_live_changes(begin: Begin, token: str, body: Body) -> Body:
 
 def get_shared_replay(session: Session, token: str) -> Body:
     """Show what happened in a room to who has a link to look at it."""
-    found = visits.shared(session, sha256(token.encode()).hexdigest())
+    found = visits.shared(session, kept.digest(token))
     if found is None:
         raise NotFound("There is no such link, or it has expired.")
     interview, organisation_name = found
-    asked = visits.questions(session, interview)
+    asked = tidying.questions(session, interview)
     told = stream.events(session, interview.id, 0, rooms.MOST_NUMBERS)
     return schemas.rooms.replay(interview, organisation_name, asked, told)
 
@@ -180,8 +179,8 @@ def get_shared_replay(session: Session, token: str) -> Body:
 
 def view(session: Session, visit: Visit) -> Body:
     """Show a room to the side that looks."""
-    asked = visits.questions(session, visit.interview)
-    content = visits.content(session, visit.interview, asked)
+    asked = tidying.questions(session, visit.interview)
+    content = tidying.content(session, visit.interview, asked)
     missing = gateways.sandbox.missing()
     runnable = [name for name in rules.interviews.LANGUAGES if name in LANGUAGES and name not in missing]
     return schemas.rooms.show(visit, asked, content, runnable=runnable)
@@ -199,7 +198,7 @@ def greeting(session: Session, visit: Visit, after: int) -> Body:
 def _act(begin: Begin, token: str, do: Callable[[Session, Visit], Body]) -> Body:
     """Do something in a room that is in use."""
     with begin() as session:
-        visit = visits.hold(session, token, schemas.interviews.event)
+        visit = visits.hold(session, token, schemas.interviews)
         if (refusal := rules.interviews.not_running(visit.interview.status)) is None:
             return do(session, visit)
     raise refusal

@@ -154,9 +154,7 @@ class Protocol(HttpToolsProtocol):
         self.connections.discard(self)
         lines = [b"GET %b HTTP/1.1" % self.url, *(b"%b: %b" % header for header in self.headers)]
         make: Any = self.ws_protocol_class
-        socket = make(
-            config=self.config, server_state=self.server_state, app_state=self.app_state
-        )
+        socket = make(config=self.config, server_state=self.server_state, app_state=self.app_state)
         self.moved(socket)
         socket.connection_made(self.transport)
         self.transport.set_protocol(socket)

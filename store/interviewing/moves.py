@@ -15,7 +15,7 @@ from rules.clock import iso, now
 from store import events, outbox
 from store.accounts import organisations
 from store.accounts.members import Member
-from store.interviewing import rooms
+from store.interviewing import rooms, tidying
 from store.interviewing.rooms import Interview, Interviewer
 
 
@@ -45,9 +45,16 @@ def due_at(interview: Interview) -> datetime | None:
 def move(
     session: Session, interview: Interview, name: str, shows: Shows, *, at: datetime | None = None
 ) -> None:
-    """Make a move of a locked room, or refuse."""
+    """Make a move of a locked room, or refuse; who is in it hears of it."""
     events.apply(session, interview, rules.move(name, interview.status), shows.interview_event, at=at)
     interview.due_at = due_at(interview)
+    _tell(session, interview)
+
+
+def _tell(session: Session, interview: Interview) -> None:
+    session.info.setdefault("rooms", set()).add(interview.id)
+    if interview.status in rules.CLOSED:
+        tidying.tidy(session, interview)
 
 
 def reschedule(
@@ -69,6 +76,7 @@ def cancel(session: Session, caller: Caller, interview: Interview, shows: Shows)
     interview.ics_sequence += 1
     events.apply(session, interview, found, shows.interview_event)
     interview.due_at = None
+    _tell(session, interview)
     mail(session, caller, [interview], "cancelled", shows)
 
 

@@ -159,7 +159,7 @@ class InterviewEvent(Base):
 
 
 class InterviewUpdate(Base):
-    """One change of the shared document, in the form of yjs; number 0 is what older ones were put together to."""
+    """One change of the shared document, in the form of yjs; older ones are together under the last number."""
 
     __tablename__ = "interview_updates"
 

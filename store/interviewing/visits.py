@@ -8,27 +8,21 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 import rules.interviews
 from rules import rooms
-from rules.clock import now
 from rules.errors import NotFound
-from rules.moves import Move
-from store import events
 from store.accounts.organisations import Organisation
 from store.auditing import trail
-from store.database.engine import Means
 from store.database.ids import new_id
-from store.database.prepared import Prepared
-from store.interviewing import documents, stream
+from store.interviewing import documents, moves, stream, tidying
 from store.interviewing.rooms import (
     Interview,
     InterviewEvent,
     InterviewQuestion,
     InterviewShare,
-    InterviewUpdate,
 )
 from store.interviewing.stream import Act
 
@@ -72,41 +66,18 @@ def role_of(interview: Interview, token: str) -> str:
     return "candidate" if interview.candidate_token == token else "interviewer"
 
 
-def hold(session: Session, token: str, show: events.Shape) -> Visit:
+def hold(session: Session, token: str, shows: moves.Shows) -> Visit:
     """Find and lock it; where its moment has passed, it is moved first."""
     session.execute(select(Interview.id).where(_opens(token)).with_for_update())
     visit = find(session, token)  # read after the lock: both the row and the moment are those of our turn
     trail.about(session, "interview", visit.interview)
-    kept = visit.interview.status
-    if visit.status != kept:
-        name = rules.interviews.due_move(kept, visit.interview.scheduled_at)
-        move(session, visit.interview, rules.interviews.move(name, kept), show, at=visit.interview.due_at)
+    if visit.status != visit.interview.status:
+        moves.fall_due(session, visit.interview, shows)
     return visit
 
 
 def _opens(token: str) -> Any:
     return or_(Interview.candidate_token == token, Interview.interviewer_token == token)
-
-
-_OWNER = Prepared(
-    select(Interview.organisation_id, Interview.livemode).where(
-        or_(
-            Interview.candidate_token == bindparam("token"), Interview.interviewer_token == bindparam("token")
-        )
-    )
-)
-
-
-def owner(means: Means, token: str) -> tuple[UUID, bool] | None:
-    """Say whose and of which mode the room behind a token is; None where there is none."""
-    row = _OWNER.first(means, token=token)
-    return (row.organisation_id, row.livemode) if row else None
-
-
-def questions(session: Session, interview: Interview) -> list[InterviewQuestion]:
-    """List a room's questions in their order."""
-    of_room = select(InterviewQuestion).where(InterviewQuestion.interview_id == interview.id)
-    return list(session.scalars(of_room.order_by(InterviewQuestion.position)))
 
 
 def question(session: Session, interview: Interview, id: UUID | None) -> InterviewQuestion | None:
@@ -142,28 +113,8 @@ def tell(
     return stream.add(session, visit.interview, act, visit.moment)
 
 
-def move(
-    session: Session, interview: Interview, step: Move, show: events.Shape, *, at: datetime | None = None
-) -> None:
-    """Move a locked room, say when it next falls due, and close it where it ends."""
-    events.apply(session, interview, step, show, at=at)
-    interview.due_at = rules.interviews.due_at(
-        interview.status,
-        created_at=interview.created_at,
-        scheduled_at=interview.scheduled_at,
-        started_at=interview.started_at,
-        time_limit_minutes=interview.time_limit_minutes,
-    )
-    session.flush()
-    session.info.setdefault("rooms", set()).add(interview.id)
-    if interview.status in rules.interviews.CLOSED:
-        tidy(session, interview, at=at)
-        ended = Act(interview.id, "end", "system", data={"status": interview.status})
-        stream.add(session, interview, ended, at)
-
-
 def join(
-    session: Session, visit: Visit, show: events.Shape, *, name: str, consent: dict[str, Any] | None
+    session: Session, visit: Visit, shows: moves.Shows, *, name: str, consent: dict[str, Any] | None
 ) -> None:
     """Let a side in: its moment and what it agrees to, a first document, and the moves that follow from it."""
     interview, side = visit.interview, visit.role
@@ -172,7 +123,7 @@ def join(
         setattr(interview, f"{side}_joined_at", visit.moment)
     if consent is not None and interview.consent_at is None:
         interview.consent_at, interview.consent_text = visit.moment, consent["text"]
-    asked = questions(session, interview)
+    asked = tidying.questions(session, interview)
     if not stream.updates(session, interview.id):
         if asked and not any(one.is_active for one in asked):
             asked[0].is_active = True
@@ -187,7 +138,7 @@ def join(
         interviewer=interview.interviewer_joined_at is not None,
     )
     for step in steps:
-        move(session, interview, rules.interviews.move(step, interview.status), show)
+        moves.move(session, interview, step, shows)
 
 
 def _own_name(visit: Visit) -> str:
@@ -197,7 +148,7 @@ def _own_name(visit: Visit) -> str:
 
 def choose(session: Session, visit: Visit, chosen: InterviewQuestion) -> None:
     """Have the room look at a question."""
-    for one in questions(session, visit.interview):
+    for one in tidying.questions(session, visit.interview):
         one.is_active = one.id == chosen.id
     if chosen.current_language:
         visit.interview.active_language = chosen.current_language
@@ -213,14 +164,14 @@ def write(
         interview.active_language = language
         if asked is not None:
             asked.current_language = language
-        tell(session, visit, "code", **_told(asked, language))
+        tell(session, visit, "code", **tidying.told(asked, language))
     if code is not None:
         known = stream.updates(session, interview.id)
         change = documents.write(known, documents.name_of(asked.id if asked else None), code)
         if change is not None:
             made = Act(interview.id, stream.UPDATE, visit.role, update=change)
             stream.add(session, interview, made, visit.moment)
-            tidy(session, interview, at=visit.moment, actor=visit.role)
+            tidying.tidy(session, interview, at=visit.moment, actor=visit.role)
     return interview.last_number
 
 
@@ -239,81 +190,8 @@ def draw(session: Session, visit: Visit, strokes: list[Any]) -> int:
     if made is not None:
         act = Act(interview.id, stream.UPDATE, visit.role, update=made)
         stream.add(session, interview, act, visit.moment)
-        tidy(session, interview, at=visit.moment, actor=visit.role)
+        tidying.tidy(session, interview, at=visit.moment, actor=visit.role)
     return interview.last_number
-
-
-def content(session: Session, interview: Interview, asked: list[InterviewQuestion]) -> documents.Content:
-    """Read what stands in a room's document."""
-    names = [documents.SCRATCH, *(documents.name_of(one.id) for one in asked)]
-    return documents.read(stream.updates(session, interview.id), names)
-
-
-MOST_UPDATES = 200  # before they are put together
-
-
-def tidy(
-    session: Session, interview: Interview, *, at: datetime | None = None, actor: str = "system"
-) -> None:
-    """Note how the code and the whiteboard of a locked room stand, where that changed, and keep few updates."""
-    rows = list(
-        session.execute(
-            select(InterviewUpdate.number, InterviewUpdate.update)
-            .where(InterviewUpdate.interview_id == interview.id)
-            .order_by(InterviewUpdate.number)
-        )
-    )
-    if not rows:
-        return
-    updates = [row.update for row in rows]
-    asked = questions(session, interview)
-    found = documents.read(updates, [documents.SCRATCH, *(documents.name_of(one.id) for one in asked)])
-    for one in asked:
-        code = found.texts[documents.name_of(one.id)]
-        if code != (one.current_code or one.starter_code):
-            one.current_code = code
-            one.current_language = one.current_language or interview.active_language
-            _note(session, interview, actor, at, code=code, **_told(one, one.current_language))
-    scratch = found.texts[documents.SCRATCH]
-    if scratch != _last_scratch(session, interview):
-        _note(session, interview, actor, at, code=scratch, **_told(None, interview.active_language))
-    drawn = {"strokes": found.strokes} if found.strokes else None
-    if drawn != interview.whiteboard_snapshot and (drawn or interview.whiteboard_snapshot):
-        interview.whiteboard_snapshot = drawn or {"strokes": []}
-        _note(session, interview, actor, at, kind="whiteboard", strokes=found.strokes)
-    if len(rows) > MOST_UPDATES:
-        of_room = InterviewUpdate.interview_id == interview.id
-        last = rows[-1].number
-        session.execute(delete(InterviewUpdate).where(of_room, InterviewUpdate.number <= last))
-        session.execute(
-            insert(InterviewUpdate).values(
-                interview_id=interview.id, number=last, update=documents.compact(updates), at=now()
-            )
-        )
-
-
-def _last_scratch(session: Session, interview: Interview) -> str:
-    told = (
-        select(InterviewEvent.data["code"].as_string())
-        .where(
-            InterviewEvent.interview_id == interview.id,
-            InterviewEvent.kind == "code",
-            InterviewEvent.data.has_key("code"),
-            InterviewEvent.data["question_id"].as_string().is_(None),
-        )
-        .order_by(InterviewEvent.number.desc())
-    )
-    return session.scalars(told.limit(1)).first() or ""
-
-
-def _told(asked: InterviewQuestion | None, language: str) -> dict[str, Any]:
-    return {"question_id": str(asked.id) if asked else None, "language": language}
-
-
-def _note(
-    session: Session, interview: Interview, actor: str, at: datetime | None, kind: str = "code", **data: Any
-) -> None:
-    stream.add(session, interview, Act(interview.id, kind, actor, data=data), at)
 
 
 def shared(session: Session, hash: str) -> tuple[Interview, str] | None:
@@ -325,11 +203,3 @@ def shared(session: Session, hash: str) -> tuple[Interview, str] | None:
         .where(InterviewShare.hash == hash, InterviewShare.expires_at > func.clock_timestamp())
     ).one_or_none()
     return (row[0], row[1]) if row else None
-
-
-def tidy_by_id(session: Session, id: UUID) -> None:
-    """Tidy a room that nobody holds; who holds it does so."""
-    found = select(Interview).where(Interview.id == id)
-    interview = session.scalars(found.with_for_update(skip_locked=True)).first()
-    if interview is not None and interview.status not in rules.interviews.CLOSED:
-        tidy(session, interview)

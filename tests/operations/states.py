@@ -13,12 +13,13 @@ from sqlalchemy import select, update
 import schemas.invitations
 import store
 from rules.clock import now
-from store.accounts import members
+from store.accounts import keys, members
 from store.accounts.organisations import Organisation
 from store.assessing import invitations
 from store.assessing.invitations import Invitation
 from store.delivering.fanout import fan_out
 from store.outbox import OutboxItem
+from tests import rooms
 from tests.api import Api, address
 from tests.operations.rows import Ids
 from tests.receiver import Receiver, running
@@ -383,6 +384,44 @@ def a_sent_offer(api: Api) -> Ids:
     made = an_offer(api)
     sent = post(api, f"/offers/{made['offer_id']}/send/")
     return {**made, "token": sent["respond_url"].rpartition("/")[2]}
+
+
+# --- Rooms of interviews
+
+
+def a_room(api: Api) -> Ids:
+    """An interview that nobody has joined."""
+    assert api.key is not None
+    with store.reading() as reading:
+        key = keys.find(reading, api.key)
+    made = rooms.prepare(organisation_id=key.organisation_id, livemode=key.livemode)
+    return {"token": made.candidate, "question_id": made.questions[0], "room_id": str(made.id)}
+
+
+def a_joined_room(api: Api) -> Ids:
+    """An interview that its candidate and an interviewer are in; the token is the candidate's."""
+    made = a_room(api)
+    inside = _interviewer(made)
+    for token in (made["token"], inside):
+        post(candidate(api), f"/interviews/{token}/join/", {})
+    return made
+
+
+def a_joined_room_inside(api: Api) -> Ids:
+    """The same; the token is the interviewer's."""
+    made = a_joined_room(api)
+    return {**made, "token": _interviewer(made)}
+
+
+def a_shared_room(api: Api) -> Ids:
+    """An interview with a link to look at it."""
+    made = a_joined_room(api)
+    room = rooms.Prepared(UUID(made["room_id"]), made["token"], "")
+    return {**made, "token": room.share()}
+
+
+def _interviewer(made: Ids) -> str:
+    return rooms.Prepared(UUID(made["room_id"]), "", "").row().interviewer_token
 
 
 # --- What an organisation looks like

@@ -20,7 +20,7 @@ from app.http.live import frames
 from app.http.threads.hop import Hop
 from rules import rooms
 from rules.errors import SessionClosed, Unavailable
-from store.interviewing import news, stream, visits
+from store.interviewing import news, stream, tidying
 from store.interviewing.rooms import Interview
 from store.interviewing.stream import Act, Kept, News
 
@@ -335,7 +335,7 @@ def _news(seen: dict[UUID, int]) -> dict[UUID, News]:
 
 def _tidy(id: UUID) -> None:
     with store.transaction() as session:
-        visits.tidy_by_id(session, id)
+        tidying.tidy_by_id(session, id)
 
 
 _hub: Hub | None = None

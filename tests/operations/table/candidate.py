@@ -8,6 +8,7 @@ PAGE = "text/html"
 WORDS = {"utm_source": "newsletter", "utm_medium": "email", "utm_campaign": "spring", "ref": "ada"}
 STRANGER = PERSON | WORDS | {"consent_accepted": True}
 CODE = "print(int(input()))"
+STROKE = {"colour": "blue", "width": 3, "points": [[120, 80], [420.5, 80]]}
 
 ROWS = {
     "get_session": Row(states.an_invitation),
@@ -16,6 +17,27 @@ ROWS = {
     "run_code": Row(states.a_programming_sitting, {"answer": CODE}),
     "report_violation": Row(states.a_sitting, {"violation_type": "focus_loss", "case_order": 1}, status=201),
     "submit_session": Row(states.a_sitting),
+    "get_room": Row(states.a_joined_room),
+    "join_room": Row(states.a_room, {"name": "Ada Lovelace", "consent_accepted": True}),
+    "list_room_events": Row(states.a_joined_room, query={"after": "1"}),
+    "post_room_message": Row(
+        states.a_joined_room, {"content": "Hello", "id": "0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c55"}, status=201
+    ),
+    "save_room_code": Row(
+        states.a_joined_room, {"code": CODE, "language": "python", "question_id": "{question_id}"}
+    ),
+    "save_whiteboard": Row(states.a_joined_room, {"strokes": [STROKE]}),
+    "show_room_question": Row(states.a_joined_room_inside, {"question_id": "{question_id}"}),
+    "run_room_code": Row(states.a_joined_room, {"code": CODE, "language": "python", "input": "42"}),
+    "report_room_violation": Row(states.a_joined_room, {"violation_type": "focus_loss"}, status=201),
+    "end_room": Row(states.a_joined_room),
+    "open_live_channel": Row(states.a_joined_room, query={"after": "1"}),
+    "send_live_changes": Row(
+        states.a_joined_room, {"updates": ["AQEBAAQBBGNvZGUFaGVsbG8A"], "cursor": "AAEC"}
+    ),
+    "get_shared_replay": Row(states.a_shared_room),
+    "show_interview_page": Row(states.a_room, answers=PAGE),
+    "show_shared_interview_page": Row(states.a_shared_room, answers=PAGE),
     "list_open_jobs": Row(states.an_open_job),
     "get_open_job": Row(states.an_open_job),
     "apply_for_job": Row(states.an_open_job, STRANGER, status=201, media=MULTIPART, files=CV),
