@@ -1,7 +1,6 @@
 """What those who are in an interview ask for; the token in the path is the credential, and says which side it is."""
 
 from base64 import b64decode
-from binascii import Error
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -158,7 +157,7 @@ def send_live_changes(begin: Begin, token: str, body: Body) -> Body:
     def change(session: Session, visit: Visit) -> Body:
         if cursor:
             news.tell([visit.interview.id], cursor)
-        return {"number": visits.change(session, visit, updates)}
+        return {"number": visits.change(session, visit, [one for one in updates if one != documents.NOTHING])}
 
     return _act(begin, token, change)
 
@@ -213,5 +212,5 @@ def _closed(visit: Visit) -> Exception:
 def _bytes(text: str, pointer: str) -> bytes:
     try:
         return b64decode(text, validate=True)
-    except Error:
+    except ValueError:
         raise Invalid.at(pointer, "must be Base64") from None

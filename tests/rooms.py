@@ -85,9 +85,7 @@ class Prepared:
     def share(self, expires_in: timedelta = timedelta(days=1)) -> str:
         token = new_token()
         with store.transaction() as session:
-            made = InterviewShare(
-                interview_id=self.id, hash=digest(token), expires_at=now() + expires_in
-            )
+            made = InterviewShare(interview_id=self.id, hash=digest(token), expires_at=now() + expires_in)
             session.add(made)
         return token
 

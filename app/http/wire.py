@@ -1,5 +1,6 @@
 """HTTP as the server reads it: what it cannot read is refused in the contract's envelope too."""
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
@@ -13,6 +14,9 @@ from app.instance import logs
 from rules import errors, links, networks
 from rules.errors import Refusal
 from store.database.ids import new_id
+
+log = logging.getLogger("hiring.sockets")
+log.setLevel(logging.WARNING)
 
 REFUSALS: dict[int, Callable[[str | None], Refusal]] = {
     400: errors.Invalid,
@@ -40,6 +44,13 @@ class Protocol(insides.uvicorn.Protocol):
         super().connection_lost(exc)
         if self.counted:
             clients.connections.give_back(self.counted)
+
+    def on_headers_complete(self) -> None:
+        """Tell a stream how to end its connection at once."""
+        if self.url.startswith(b"/api/v1/candidate/interviews/"):
+            scope: Any = self.scope
+            scope.setdefault("extensions", {})["abort"] = self.transport.abort
+        super().on_headers_complete()
 
     def opens_socket(self, path: bytes) -> bool:
         """Say whether there is a live channel at a path."""
@@ -84,6 +95,13 @@ class Socket(insides.uvicorn.WebSocket):
     """A WebSocket; it counts for its address as any other connection does."""
 
     counted: str | None = None
+
+    async def run_asgi(self) -> None:
+        """Say how to end it at once; what it is opened with is no news, and names a token."""
+        self.logger = log
+        scope: Any = self.scope
+        scope["extensions"]["abort"] = self.transport.abort
+        await super().run_asgi()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Count it no more."""

@@ -14,7 +14,7 @@ from pycrdt import Array, Doc, Text
 
 SCRATCH, BOARD = "code", "board"
 _FIRST = 1  # who wrote what a room begins with: the same on each machine, so that it is there once
-_NOTHING = b"\x00\x00"
+NOTHING = b"\x00\x00"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def state(updates: Sequence[bytes]) -> bytes:
 
 def together(updates: Sequence[bytes]) -> bytes:
     """Put updates together to one."""
-    return bytes(pycrdt.merge_updates(*updates)) if updates else _NOTHING
+    return bytes(pycrdt.merge_updates(*updates)) if updates else NOTHING
 
 
 def missing(updates: Sequence[bytes], state: bytes) -> bytes:

@@ -16,7 +16,7 @@ import schemas.rooms
 import store
 from app.http import answers, bodies, context, limits, refusals
 from app.http.live import frames
-from app.http.live.hub import Client, Hub, Room, hub, stop
+from app.http.live.hub import CLOSED, TOO_SLOW, Client, Hub, Room, hub, stop
 from app.http.threads.hop import Hop, Left
 from app.instance import logs
 from handlers import rooms as handlers
@@ -36,8 +36,8 @@ LARGEST_CURSOR = 16 << 10
 FRAMES_A_SECOND, FRAMES_AT_ONCE = 100, 400  # that a client may send; beyond it, it waits
 HEADERS = {"content-type": STREAM, "cache-control": "no-store", "x-accel-buffering": "no"}
 
-# How a WebSocket ends, beside what its protocol has.
-GARBLED, CLOSED = 4400, 4409
+# How a WebSocket ends that says what is no message.
+GARBLED = 4400
 
 
 @dataclass
@@ -97,6 +97,7 @@ class Live:
         logs.request_id.set(request.id)
         await receive()  # websocket.connect
         client, rooms_hub, room = Client(""), hub(), None
+        client.abort = scope.get("extensions", {}).get("abort", client.abort)
         try:
             try:
                 found = PATH.fullmatch(scope["path"])
@@ -121,6 +122,7 @@ class Live:
         found = PATH.fullmatch(scope["path"])
         assert found is not None
         client, rooms_hub, room = Client(""), hub(), None
+        client.abort = scope.get("extensions", {}).get("abort", client.abort)
         try:
             try:
                 interview = await self._admit(request, found[1])
@@ -198,7 +200,7 @@ class _Socket:
 
     async def _send_all(self) -> None:
         with suppress(OSError, RuntimeError):  # the client is gone
-            while (frame := await self.client.next()) is not None and self.client.closed != 1013:
+            while (frame := await self.client.next()) is not None and self.client.closed != TOO_SLOW:
                 kind = "text" if isinstance(frame, str) else "bytes"
                 await self.send({"type": "websocket.send", kind: frame})
             await self.send({"type": "websocket.close", "code": self.client.closed or 1000})
@@ -225,7 +227,9 @@ class _Socket:
         look: Look = await self.hub.in_thread(_look, self.token, after)
         self.client.name = _name(hello.get("name")) or look.name
         self.client.send(frames.words("room", room=look.room))
-        self.client.send(frames.words("events", events=look.events))
+        for place in range(0, len(look.events), rooms.EVENTS_AT_ONCE):
+            part = look.events[place : place + rooms.EVENTS_AT_ONCE]
+            self.client.send(frames.words("events", events=part))
         self.client.send(frames.sync(frames.ASK, documents.state(look.document)))
         self.hub.greet(self.client, look.number)
 
@@ -242,6 +246,8 @@ class _Socket:
         elif given.step == frames.ASK:
             missing = await self.hub.in_thread(_missing_of, self.room.id, given.content)
             self.client.send(frames.sync(frames.ANSWER, missing))
+        elif given.content == documents.NOTHING:
+            self._saved()
         elif not documents.is_sound(given.content):
             raise frames.Garbled("This is no update of a document.")
         else:
@@ -288,7 +294,7 @@ class _Socket:
                 if (
                     act.kind == stream.UPDATE
                 ):  # what it has and the room has not: it comes back and says it again
-                    self.client.close(CLOSED if fault.status == 409 else 1013)
+                    self.client.close(CLOSED if fault.status == 409 else TOO_SLOW)
 
         task = asyncio.create_task(kept())
         self.under_way.add(task)
@@ -388,7 +394,7 @@ async def _pour(client: Client, left: asyncio.Future[Any], send: context.Send) -
                 await send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
                 continue
             frame, waiting = waiting.result(), None
-            if frame is None or client.closed == 1013:
+            if frame is None or client.closed == TOO_SLOW:
                 break
             body = _of_frame(frame, client.seen or 0)
             await send({"type": "http.response.body", "body": body, "more_body": True})

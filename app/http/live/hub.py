@@ -18,7 +18,7 @@ import schemas.rooms
 import store
 from app.http.live import frames
 from app.http.threads.hop import Hop
-from rules import rooms
+from rules import interviews, rooms
 from rules.errors import SessionClosed, Unavailable
 from store.interviewing import news, stream, tidying
 from store.interviewing.rooms import Interview
@@ -41,6 +41,7 @@ MOST_FRAMES, MOST_BYTES = 512, 4 << 20  # that wait for one client: whoever read
 CHANNELS = Gauge("hiring_room_channels", "Live channels that are open.", multiprocess_mode="livesum")
 ACTS = Counter("hiring_room_acts", "What was kept of rooms.", ["how"])
 
+TOO_SLOW, CLOSED, RESTARTING = 1013, 4409, 1012  # how channels end
 Frame = str | bytes | None  # text, binary; None: there is nothing after it
 
 
@@ -54,13 +55,17 @@ class Client:
         self.frames: asyncio.Queue[Frame] = asyncio.Queue()
         self.bytes = 0
         self.closed: int | None = None
+        self.abort: Callable[[], None] = (
+            _nothing  # ends the connection of who does not even read that it ends
+        )
 
     def send(self, frame: str | bytes) -> None:
-        """Have something sent, unless too much waits already."""
+        """Have something sent, unless too much waits already; what it is greeted with may be as much as it is."""
         if self.closed is not None:
             return
-        if self.frames.qsize() >= MOST_FRAMES or self.bytes + len(frame) > MOST_BYTES:
-            self.close(1013)
+        if self.seen is not None and (self.frames.qsize() >= MOST_FRAMES or self.bytes > MOST_BYTES):
+            self.close(TOO_SLOW)
+            self.abort()
             return
         self.bytes += len(frame)
         self.frames.put_nowait(frame)
@@ -112,7 +117,7 @@ class Hub:
             task.cancel()
         for room in self.rooms.values():
             for client in room.clients:
-                client.close(1012)
+                client.close(RESTARTING)
 
     # --- Who is there
 
@@ -290,7 +295,7 @@ class Hub:
             if client.seen is None:
                 client.early.append((found, told))
                 if len(client.early) > MOST_FRAMES:
-                    client.close(1013)
+                    client.close(TOO_SLOW)
             else:
                 self._send(client, found, told)
 
@@ -308,6 +313,8 @@ class Hub:
         client.seen = max(client.seen, found.last_number)
         if status:
             client.send(frames.words("status", status=status))
+            if status in interviews.CLOSED:
+                client.close(CLOSED)
 
     # --- What stays of it
 
@@ -321,6 +328,10 @@ class Hub:
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
         """Have something read by a thread of the rooms'."""
         return self.reading.submit(function, *arguments)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _keep(acts: list[Act]) -> list[Kept]:

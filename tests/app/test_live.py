@@ -1,0 +1,328 @@
+"""The live channel under the server of production: what goes over it, and what it does not take."""
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+
+import httpx
+import pytest
+import uvicorn
+from connexion import FlaskApp
+from starlette.testclient import TestClient
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+import store
+from app.http import server as web
+from app.http.live import channel, frames, hub
+from app.instance.listening import listen
+from rules.clock import now
+from store.interviewing.rooms import Interview
+from tests import rooms
+from tests.live import Program, eventually, join
+
+HELLO = json.dumps({"type": "hello", "after": 0})
+
+
+@pytest.fixture(scope="module")
+def base(app: FlaskApp, http: TestClient) -> Iterator[str]:
+    listener = listen("127.0.0.1", 0)
+    running = uvicorn.Server(web.config(app))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    eventually(lambda: running.started)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    running.should_exit = True
+    thread.join(10)
+
+
+def open_room(base, **fields):
+    room = rooms.prepare(**fields)
+    join(base, room)
+    return room
+
+
+def address(base, token):
+    return f"{base.replace('http', 'ws')}/api/v1/candidate/interviews/{token}/live/"
+
+
+def refused(base, token):
+    with pytest.raises(InvalidStatus) as fault, connect(address(base, token)):
+        pass
+    response = fault.value.response
+    return response.status_code, json.loads(response.body)["error"]["code"]
+
+
+def closing(base, token, *said):
+    """Say something that ends the channel; return with which code."""
+    with connect(address(base, token)) as one:
+        for frame in said:
+            one.send(frame)
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                one.recv(timeout=10)
+        return one.close_code
+
+
+def test_two_in_a_room_hear_each_other_and_type_in_one_document(base):
+    room = open_room(base)
+    with Program(base, room, room.candidate) as one, Program(base, room, room.interviewer) as other:
+        ids = [one.say(f"one {number}") for number in range(20)] + [other.say("Hello")]
+        for letter in "abcdef":
+            one.type(letter)
+            other.type(letter.upper(), at=0)
+        eventually(lambda: len(one.heard()) == len(other.heard()) == 21)
+        eventually(lambda: len(one.code()) == 12 and one.code() == other.code())
+        eventually(lambda: set(ids) == {*one.acks, *other.acks} and one.saved >= 6)
+        other.point(b"here")
+        eventually(lambda: one.cursors == [b"here"])
+        assert one.heard() == other.heard()
+    assert sorted(room.said()) == sorted([*(f"one {number}" for number in range(20)), "Hello"])
+
+
+def test_who_comes_back_has_missed_nothing_and_hears_nothing_twice(base):
+    room = open_room(base)
+    with Program(base, room, room.candidate) as one, Program(base, room, room.interviewer) as other:
+        one.say("before")
+        eventually(lambda: other.heard() == ["before"])
+        other.socket.close()
+        eventually(lambda: other.socket is None or other.connections == 2)
+        one.say("meanwhile")
+        one.type("typed meanwhile")
+        eventually(lambda: other.heard() == ["before", "meanwhile"])
+        eventually(lambda: other.code() == one.code() == "typed meanwhile")
+
+
+def test_a_message_that_is_sent_again_is_there_once(base):
+    room = open_room(base)
+    said = json.dumps({"type": "message", "id": "0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c55", "content": "Once"})
+    with connect(address(base, room.candidate)) as one:
+        one.send(HELLO)
+        one.send(said)
+        one.send(said)
+        acks = []
+        while len(acks) < 2:
+            frame = one.recv(timeout=10)
+            if isinstance(frame, str) and json.loads(frame)["type"] == "ack":
+                acks.append(json.loads(frame)["number"])
+    assert acks[0] == acks[1]
+    assert room.said() == ["Once"]
+
+
+def test_plain_requests_and_the_channel_are_of_one_room(base):
+    room = open_room(base)
+    with Program(base, room, room.interviewer) as one:
+        httpx.post(f"{base}{room.url}messages/", json={"content": "By request"})
+        eventually(lambda: one.heard() == ["By request"])
+        question = room.questions[0]
+        httpx.put(f"{base}{room.url}code/", json={"code": "print(42)\n", "language": "python"})
+        text = one.doc.get(f"code:{question}", type=type(one.text))
+        eventually(lambda: str(text) == "print(42)\n")
+        httpx.post(f"{base}{room.url}end/")
+        eventually(lambda: one.statuses == ["ended"])
+        assert [event["kind"] for event in one.events][-1] == "end"
+        eventually(lambda: one.socket is None)
+
+
+@pytest.mark.parametrize("token", ["unknown", "x" * 128])
+def test_a_link_that_leads_nowhere_opens_no_channel(base, token):
+    assert refused(base, token) == (404, "NOT_FOUND")
+
+
+def test_a_closed_room_opens_no_channel(base):
+    room = open_room(base)
+    httpx.post(f"{base}{room.url}end/")
+    assert refused(base, room.candidate) == (409, "SESSION_CLOSED")
+
+
+def test_no_interviewer_joins_where_none_may(base):
+    room = rooms.prepare(interviewer_mode="ai_only", human_can_join=False)
+    assert refused(base, room.interviewer) == (404, "NOT_FOUND")
+
+
+def test_what_comes_after_the_end_is_refused_and_not_kept(base):
+    room = open_room(base)
+    with Program(base, room, room.candidate) as one:
+        room.change(due_at=now() - timedelta(seconds=1))
+        one.say("too late")
+        eventually(lambda: one.refused)
+        assert one.refused[0]["code"] == "SESSION_CLOSED"
+    assert room.said() == []
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "no JSON",
+        "[]",
+        json.dumps({"type": "hello", "after": "0"}),
+        json.dumps({"type": "message", "content": "first"}),
+        b"\x00",
+    ],
+)
+def test_a_channel_begins_with_hello(base, garbage):
+    room = open_room(base)
+    assert closing(base, room.candidate, garbage) == channel.GARBLED
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "no JSON",
+        json.dumps({"type": "unheard of"}),
+        json.dumps({"type": "message", "id": "1", "content": "no id"}),
+        b"",
+        b"\x07",
+        b"\x00\x05\x00",
+        b"\x00\x02\x05ab",
+        frames.sync(frames.UPDATE, b"\xff" * 40),
+        frames.sync(frames.ASK, b"\xff" * 40),
+        b"\xff" * 100,
+    ],
+)
+def test_garbage_ends_the_channel_and_nothing_else(base, garbage):
+    room = open_room(base)
+    with Program(base, room, room.interviewer) as other:
+        assert closing(base, room.candidate, HELLO, garbage) == channel.GARBLED
+        other.say("still here")
+        eventually(lambda: other.heard() == ["still here"])
+    assert len(room.updates()) == 1
+
+
+def test_a_frame_that_is_too_large_ends_the_channel(base):
+    room = open_room(base)
+    assert closing(base, room.candidate, HELLO, b"\x00" * ((1 << 20) + 1)) == 1009
+
+
+@pytest.mark.parametrize("content", ["", "   ", "x" * 5001, 5, None, "a\x00b"])
+def test_a_message_that_says_nothing_or_too_much_is_refused_and_the_channel_goes_on(base, content):
+    room = open_room(base)
+    with connect(address(base, room.candidate)) as one:
+        one.send(HELLO)
+        id = "0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c55"
+        one.send(json.dumps({"type": "message", "id": id, "content": content}))
+        while (
+            json.loads(frame)["type"] != "refused" if isinstance(frame := one.recv(timeout=10), str) else True
+        ):
+            pass
+        assert json.loads(frame)["id"] == id
+        one.send(json.dumps({"type": "ping"}))
+        while frame != '{"type":"pong"}':
+            frame = one.recv(timeout=10)
+
+
+def test_a_room_holds_so_many_channels_and_says_so(base):
+    room = open_room(base)
+    held = [connect(address(base, room.candidate)) for _ in range(hub.PER_ROOM)]
+    assert refused(base, room.interviewer) == (503, "UNAVAILABLE")
+    held.pop().close()
+    eventually(lambda: _opens(base, room.interviewer))
+    for one in held:
+        one.close()
+
+
+def _opens(base, token):
+    try:
+        connect(address(base, token)).close()
+    except InvalidStatus:
+        return False
+    return True
+
+
+def test_who_reads_too_slowly_is_let_go_and_holds_up_nobody(base, monkeypatch):
+    monkeypatch.setattr(hub, "MOST_BYTES", 200_000)
+    monkeypatch.setattr(channel, "FRAMES_AT_ONCE", 10_000)
+    room = open_room(base)
+    slow = socket.create_connection(tuple(base.removeprefix("http://").split(":")))
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    path = f"{room.url}live/"
+    slow.sendall(
+        f"GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+    )
+    hello = HELLO.encode()
+    slow.sendall(bytes((0x81, 0x80 | len(hello), 0, 0, 0, 0)) + hello)  # masked with zeros
+    with Program(base, room, room.interviewer) as other:
+        for number in range(1500):
+            other.say(f"{number} " + "x" * 4900)
+        eventually(lambda: len(other.heard()) == 1500, 30)
+        slow.settimeout(10)
+        read = 0
+        with contextlib.suppress(ConnectionResetError):
+            while piece := slow.recv(1 << 20):
+                read += len(piece)
+    assert read < 1500 * 4900
+
+
+def test_where_there_can_be_no_websocket_a_stream_tells_the_same(base):
+    room = open_room(base)
+    room_events = []
+    with httpx.stream(
+        "GET", f"{base}{room.url}live/", headers={"Accept": "text/event-stream"}, timeout=20
+    ) as answer:
+        assert answer.headers["content-type"] == "text/event-stream"
+        lines = answer.iter_lines()
+
+        def next_event():
+            said = {}
+            while (line := next(lines)) != "" or not said:
+                name, _, value = line.partition(": ")
+                if line:
+                    said[name] = value
+            return said["event"], json.loads(said["data"]), said.get("id")
+
+        assert [next_event()[0] for _ in range(3)] == ["room", "events", "document"]
+        httpx.post(f"{base}{room.inside}messages/", json={"content": "Heard?"})
+        name, told, number = next_event()
+        assert name == "events"
+        assert told["events"][0]["data"] == {"content": "Heard?"}
+        room_events.append(number)
+    with httpx.stream(
+        "GET",
+        f"{base}{room.url}live/",
+        headers={"Accept": "text/event-stream", "Last-Event-ID": number},
+        timeout=20,
+    ) as answer:
+        lines = answer.iter_lines()
+        next_event()
+        assert next_event()[1] == {"events": []}
+
+
+def test_a_stream_of_a_closed_room_is_refused(base):
+    room = open_room(base)
+    httpx.post(f"{base}{room.url}end/")
+    answer = httpx.get(f"{base}{room.url}live/", headers={"Accept": "text/event-stream"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "SESSION_CLOSED")
+
+
+def test_news_are_found_where_nobody_tells_of_them(base, monkeypatch):
+    monkeypatch.setattr("store.interviewing.news._client", None)
+    monkeypatch.setattr("store.interviewing.news._listeners", [])
+    room = open_room(base)
+    with Program(base, room, room.candidate) as one:
+        httpx.post(f"{base}{room.inside}messages/", json={"content": "Quietly"})
+        eventually(lambda: one.heard() == ["Quietly"])
+
+
+def test_elsewhere_an_offer_of_a_websocket_is_ignored(base):
+    answer = httpx.get(f"{base}/healthz", headers={"Upgrade": "websocket", "Connection": "Upgrade"})
+    assert answer.status_code == 200
+
+
+def test_while_a_room_is_held_another_goes_on(base):
+    held, free = open_room(base), open_room(base)
+    with (
+        Program(base, held, held.candidate) as one,
+        Program(base, free, free.candidate) as other,
+        store.transaction() as session,
+    ):
+        session.get(Interview, held.id, with_for_update=True)
+        one.say("waits")
+        other.say("goes on")
+        eventually(lambda: other.heard() == ["goes on"], 5)
+        assert one.heard() == []
+        session.rollback()
+        eventually(lambda: one.heard() == ["waits"])
