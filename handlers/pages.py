@@ -96,6 +96,7 @@ def show_interview_page(session: Session, token: str) -> View:
         "interview.html",
         brand=_brand(session, visit.interview.organisation_id),
         room=rooms.view(session, visit),
+        scheduled_at=visit.interview.scheduled_at,
         closed=visit.status in rules.interviews.CLOSED,
         token=token,
     )

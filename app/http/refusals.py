@@ -24,6 +24,7 @@ RETRY_AFTER_SECONDS = 5
 MACHINES = "/api/"  # below it every refusal is JSON
 PAGES = (
     "/careers/",
+    "/interview/",
     "/join/",
     "/offer/",
 )  # a page also for whoever takes anything: forms are sent here without a script

@@ -248,6 +248,8 @@ def test_who_reads_too_slowly_is_let_go_and_holds_up_nobody(base, monkeypatch):
     with Program(base, room, room.interviewer) as other:
         for number in range(1500):
             other.say(f"{number} " + "x" * 4900)
+            if number % 20 == 0:
+                eventually(lambda: not other.unsent)
         eventually(lambda: len(other.heard()) == 1500, 30)
         slow.settimeout(10)
         read = 0

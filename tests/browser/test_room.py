@@ -1,0 +1,265 @@
+"""An interview's room in real browsers: two people, two web processes, and what can go wrong between them."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from app.instance.settings import Settings
+from store.interviewing import documents
+from tests import rooms
+from tests.browser.accessibility import contrast, serious
+from tests.live import eventually
+from tests.rooms import Prepared
+from tests.webs import Web
+
+
+@pytest.fixture(scope="module")
+def webs(settings: Settings) -> Iterator[tuple[Web, Web]]:
+    """Two web processes of one instance."""
+    made = Web(settings).start(), Web(settings).start()
+    yield made
+    for one in made:
+        one.stop()
+
+
+def come_in(page: Page, web: Web, room: Prepared, name: str) -> None:
+    """Open one's link and join: the candidate by the candidate's, all others by the interviewers'."""
+    is_candidate = name == "Amina Diallo"
+    page.goto(f"{web.url}/interview/{room.candidate if is_candidate else room.interviewer}")
+    if is_candidate:
+        page.get_by_role("checkbox").check()
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Come in").click()
+    expect(page.locator("#room")).to_be_visible()
+    expect_saved(page)
+
+
+def expect_saved(page: Page, timeout: float = 20_000) -> None:
+    expect(page.locator("#save-state")).to_have_text("Connected", timeout=timeout)
+
+
+def say(page: Page, words: str) -> None:
+    page.get_by_label("Your message").fill(words)
+    page.get_by_label("Your message").press("Enter")
+
+
+def heard(page: Page) -> list[str]:
+    return page.locator(".said .what").all_inner_texts()
+
+
+def editor(page: Page):
+    return page.locator("#editor .cm-content")
+
+
+def code(page: Page) -> str:
+    return "\n".join(page.locator("#editor .cm-line").all_inner_texts()).replace("\u2060", "")
+
+
+def type_at_end(page: Page, words: str) -> None:
+    editor(page).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(words)
+
+
+def kept(room: Prepared) -> str:
+    name = documents.name_of(UUID(room.questions[0]))
+    return documents.read(room.updates(), [name]).texts[name]
+
+
+@pytest.fixture
+def room() -> Prepared:
+    return rooms.prepare()
+
+
+@pytest.fixture
+def two(webs, room: Prepared, new_context: Callable[..., BrowserContext]) -> tuple[Page, Page]:
+    """The candidate at one process, the interviewer at the other."""
+    pages = new_context().new_page(), new_context().new_page()
+    come_in(pages[0], webs[0], room, "Amina Diallo")
+    come_in(pages[1], webs[1], room, "Grace Hopper")
+    return pages
+
+
+def test_nobody_comes_in_without_agreeing(webs, page: Page, room: Prepared):
+    page.goto(f"{webs[0].url}/interview/{room.candidate}")
+    expect(page.locator("#recorded")).to_contain_text("The code, as it is typed and run")
+    page.get_by_role("button", name="Come in").click()
+    expect(page.locator("#join-problem")).to_contain_text("Please tick the box")
+    assert room.row().candidate_joined_at is None
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Come in").click()
+    expect(page.locator("#waiting-text")).to_contain_text("You are in the waiting room")
+    assert room.row().consent_text.startswith("This interview is recorded for Northwind Labs")
+    assert "SECRET" not in page.content()
+
+
+def test_who_interviews_with_an_ai_is_told_of_it(webs, page: Page):
+    room = rooms.prepare(interviewer_mode="hybrid")
+    page.goto(f"{webs[0].url}/interview/{room.candidate}")
+    expect(page.locator("#ai-notice")).to_contain_text("An AI takes part")
+
+
+def test_two_people_talk_type_draw_and_end_on_two_processes(two, room: Prepared):
+    candidate, interviewer = two
+    expect(candidate.locator("#waiting")).to_be_hidden()
+    expect(candidate.get_by_role("timer")).to_contain_text(re.compile(r"5\d:\d\d|1:00:00"))
+    say(candidate, "Hello from here")
+    say(interviewer, "And from there")
+    for page in two:
+        expect(page.locator(".said .what")).to_have_text(["Hello from here", "And from there"])
+    type_at_end(candidate, "total = 1")
+    expect(editor(interviewer)).to_contain_text("total = 1")
+    type_at_end(interviewer, " + 2")
+    for page in two:
+        eventually(lambda page=page: code(page).endswith("total = 1 + 2"))
+    expect(candidate.locator("#editor .cm-other-name")).to_have_text("Grace Hopper")
+    # The interviewer alone sees what is hers, and chooses the question.
+    expect(interviewer.locator("#question")).to_contain_text("only you see this")
+    assert "SECRET" not in candidate.content()
+    interviewer.locator("#question-list button", has_text="A hard bug").click()
+    for page in two:
+        expect(page.locator("#question h2")).to_have_text("A hard bug")
+    expect(editor(candidate)).to_have_text("")
+    # The whiteboard.
+    for page in two:
+        page.get_by_role("tab", name="Whiteboard").click()
+    box = candidate.locator("#board").bounding_box()
+    candidate.mouse.move(box["x"] + 40, box["y"] + 40)
+    candidate.mouse.down()
+    candidate.mouse.move(box["x"] + 200, box["y"] + 120, steps=5)
+    candidate.mouse.up()
+    eventually(lambda: documents.read(room.updates(), []).strokes)
+    eventually(lambda: _ink(interviewer) > 0)
+    interviewer.get_by_role("button", name="End the interview").click()
+    interviewer.get_by_role("dialog").get_by_role("button", name="End it").click()
+    for page in two:
+        expect(page.get_by_role("heading", name="The interview has ended")).to_be_visible()
+    row = room.row()
+    assert row.status == "ended"
+    assert len(row.whiteboard_snapshot["strokes"]) == 1
+    assert room.told() == ["interview.started", "interview.completed"]
+
+
+def _ink(page: Page) -> int:
+    return page.evaluate(
+        """() => { const c = document.getElementById('board');
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n; }"""
+    )
+
+
+def test_nothing_is_lost_over_a_reload_no_network_and_a_process_that_is_killed(two, webs, room: Prepared):
+    candidate, interviewer = two
+    say(candidate, "c1")
+    type_at_end(candidate, "# c1\n")
+    expect_saved(candidate)
+    candidate.context.set_offline(True)
+    say(candidate, "c2")
+    type_at_end(candidate, "# c2\n")
+    say(interviewer, "i1")
+    type_at_end(interviewer, "# i1\n")
+    candidate.wait_for_timeout(10_000)
+    candidate.context.set_offline(False)
+    for page in two:
+        expect_saved(page)
+    webs[1].kill()
+    say(interviewer, "i2")
+    type_at_end(interviewer, "# i2\n")
+    say(candidate, "c3")
+    expect(interviewer.locator("#save-state")).to_contain_text(re.compile("No connection|Connecting"))
+    webs[1].start()
+    for page in two:
+        expect_saved(page, 30_000)
+    interviewer.reload()
+    interviewer.get_by_label("Your name").fill("Grace Hopper")
+    interviewer.get_by_role("button", name="Come in").click()
+    for page in two:
+        expect(page.locator(".said .what")).to_have_count(5)
+        expect_saved(page)
+    said = room.said()
+    assert sorted(said) == ["c1", "c2", "c3", "i1", "i2"]
+    for page in two:
+        eventually(lambda page=page: sorted(heard(page)) == sorted(said))
+        eventually(lambda page=page: code(page).strip() == kept(room).strip())
+    for words in ("# c1", "# c2", "# i1", "# i2"):
+        assert code(candidate).count(words) == 1
+
+
+def test_where_websockets_are_refused_a_stream_does(webs, room: Prepared, new_context):
+    pages = []
+    for web, name in zip(webs, ("Amina Diallo", "Grace Hopper"), strict=True):
+        page = new_context().new_page()
+        page.add_init_script(
+            "window.WebSocket = class extends EventTarget { constructor() { super(); this.readyState = 3;"
+            " setTimeout(() => this.onclose?.({ code: 1006 }), 10); } close() {} }; window.WebSocket.OPEN = 1;"
+        )
+        come_in(page, web, room, name)
+        pages.append(page)
+    say(pages[0], "By stream")
+    type_at_end(pages[1], "# typed")
+    expect(pages[1].locator(".said .what")).to_have_text(["By stream"])
+    expect(editor(pages[0])).to_contain_text("# typed")
+    for page in pages:
+        expect_saved(page)
+
+
+def test_the_replay_shows_what_there_was(two, webs, room: Prepared, page: Page):
+    say(two[0], "Hello")
+    type_at_end(two[0], "print(42)")
+    expect_saved(two[0])
+    two[0].get_by_role("button", name="End the interview").click()
+    two[0].get_by_role("dialog").get_by_role("button", name="End it").click()
+    expect(two[1].get_by_role("heading", name="The interview has ended")).to_be_visible()
+    page.goto(f"{webs[0].url}/interview/shared/{room.share()}")
+    page.locator("#seek").fill(page.locator("#seek").get_attribute("max"))
+    expect(page.locator(".said .what")).to_have_text(["Hello"])
+    expect(page.locator("#editor .cm-content")).to_contain_text("print(42)")
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1380, 900), (390, 780)])
+def test_the_pages_are_for_everybody(webs, room: Prepared, new_context, scheme, size, tmp_path):
+    options = {"color_scheme": scheme, "viewport": {"width": size[0], "height": size[1]}}
+    pages = new_context(**options).new_page(), new_context(**options).new_page()
+    pages[0].goto(f"{webs[0].url}/interview/{room.candidate}")
+    expect(pages[0].get_by_role("button", name="Come in")).to_be_enabled()
+    expect_accessible(pages[0])
+    shot(pages[0], "intro", scheme, size)
+    come_in(pages[0], webs[0], room, "Amina Diallo")
+    expect_accessible(pages[0])
+    come_in(pages[1], webs[1], room, "Grace Hopper")
+    say(pages[0], "Shall I handle empty input first?")
+    say(pages[1], "Yes, please do.")
+    type_at_end(pages[0], "def total(text):\n# sums a line\nreturn sum(map(int, text.split()))\n")
+    for page, name in zip(pages, ("candidate", "interviewer"), strict=True):
+        expect(page.locator(".said .what")).to_have_count(2)
+        expect_saved(page)
+        expect_accessible(page)
+        width = page.evaluate("() => document.documentElement.scrollWidth")
+        assert width <= size[0]
+        shot(page, name, scheme, size)
+    pages[0].get_by_role("tab", name="Whiteboard").click()
+    expect_accessible(pages[0])
+    shot(pages[0], "board", scheme, size)
+    page = new_context(**options).new_page()
+    page.goto(f"{webs[0].url}/interview/shared/{room.share()}")
+    expect(page.locator("#editor .cm-content")).to_be_visible()
+    page.locator("#seek").fill(page.locator("#seek").get_attribute("max"))
+    expect_accessible(page)
+    shot(page, "replay", scheme, size)
+
+
+def expect_accessible(page: Page) -> None:
+    assert serious(page) == []
+    assert contrast(page) == []
+
+
+def shot(page: Page, name: str, scheme: str, size: tuple[int, int]) -> None:
+    if folder := os.environ.get("SHOTS"):
+        page.screenshot(path=f"{folder}/{name}-{scheme}-{size[0]}.png", full_page=True)
