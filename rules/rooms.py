@@ -11,7 +11,7 @@ MOST_STROKES, MOST_POINTS = 2_000, 2_000
 LONGEST_UPDATE = 1 << 20  # bytes of one change of the shared document
 MOST_DOCUMENT = 4 << 20  # bytes of all that a room's document is made of
 MOST_NUMBERS = 200_000  # events and updates of one room: beyond it, it is no interview
-ALWAYS = {"end", "leave"}  # but for these
+ALWAYS = {"end", "leave", "code", "whiteboard"}  # but for these, which tell how it stood at last
 EVENTS_AT_ONCE = 200
 
 VIOLATIONS = ("focus_loss", "copy_paste", "fullscreen", "multiple_displays", "developer_tools")

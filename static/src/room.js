@@ -214,7 +214,7 @@ function write(one, unsent = false) {
   if (one.kind === "run") output(one.data);
   const told = TOLD[one.kind]?.(one);
   if (one.kind !== "message" && !told) return;
-  const item = document.createElement("li");
+  const item = document.createElement("div");
   item.dataset.id = one.id;
   item.className = one.kind === "message" ? `said ${one.actor === room.role ? "own" : ""}` : "told";
   if (unsent) item.classList.add("unsent");

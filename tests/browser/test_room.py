@@ -56,7 +56,15 @@ def editor(page: Page):
 
 
 def code(page: Page) -> str:
-    return "\n".join(page.locator("#editor .cm-line").all_inner_texts()).replace("\u2060", "")
+    """What stands in the editor, without the names at others' cursors."""
+    lines = page.locator("#editor .cm-line").evaluate_all(
+        """lines => lines.map((line) => {
+            const copy = line.cloneNode(true);
+            for (const one of copy.querySelectorAll(".cm-other")) one.remove();
+            return copy.textContent;
+        })"""
+    )
+    return "\n".join(lines)
 
 
 def type_at_end(page: Page, words: str) -> None:
@@ -214,6 +222,7 @@ def test_the_replay_shows_what_there_was(two, webs, room: Prepared, page: Page):
     two[0].get_by_role("button", name="End the interview").click()
     two[0].get_by_role("dialog").get_by_role("button", name="End it").click()
     expect(two[1].get_by_role("heading", name="The interview has ended")).to_be_visible()
+    assert [one.data["code"] for one in room.events("code")][-1].endswith("print(42)")
     page.goto(f"{webs[0].url}/interview/shared/{room.share()}")
     page.locator("#seek").fill(page.locator("#seek").get_attribute("max"))
     expect(page.locator(".said .what")).to_have_text(["Hello"])
