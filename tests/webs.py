@@ -36,10 +36,17 @@ class Web:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> "Web":
+        return self.begin().ready()
+
+    def begin(self) -> "Web":
         words = ["-P", "-m", "app.cli", "web", "--port", str(self.port), "--data", str(self.folder)]
         environ = {**os.environ, **environment(self.settings), **OTHERS, "PYTHONPATH": str(ROOT)}
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen([sys.executable, *words], env=environ, stdout=log, stderr=log)
+        return self
+
+    def ready(self) -> "Web":
+        """Wait until it answers."""
         until = time.monotonic() + 60
         while time.monotonic() < until:
             try:
@@ -62,3 +69,9 @@ class Web:
                 self.process.wait(15)
             except subprocess.TimeoutExpired:
                 self.kill()
+
+
+def two(settings: Settings) -> tuple[Web, Web]:
+    """Start two of one instance."""
+    made = Web(settings).begin(), Web(settings).begin()
+    return made[0].ready(), made[1].ready()

@@ -144,7 +144,7 @@ export function makeEditor(parent, { text = null, name = "code", awareness = nul
     extensions: [
       lineNumbers(), highlightSpecialChars(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(),
       syntaxHighlighting(colours), look, indentUnit.of("    "), EditorState.tabSize.of(4),
-      EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
+      EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
       spoken.of((LANGUAGES[language] ?? LANGUAGES.python)()),
       locked.of([]),
       ...more,

@@ -15,12 +15,13 @@ from tests.browser.accessibility import contrast, serious
 from tests.live import eventually
 from tests.rooms import Prepared
 from tests.webs import Web
+from tests.webs import two as start_two
 
 
 @pytest.fixture(scope="module")
 def webs(settings: Settings) -> Iterator[tuple[Web, Web]]:
     """Two web processes of one instance."""
-    made = Web(settings).start(), Web(settings).start()
+    made = start_two(settings)
     yield made
     for one in made:
         one.stop()

@@ -110,9 +110,7 @@ def test_before_anybody_joined_nothing_is_said(http):
 
 def test_events_come_in_order_and_after_a_number(http):
     room = joined(http)
-    numbers = [
-        http.post(f"{room.url}messages/", json={"content": f"{n}"}).json()["number"] for n in range(5)
-    ]
+    numbers = [http.post(f"{room.url}messages/", json={"content": f"{n}"}).json()["number"] for n in range(5)]
     shown = http.get(f"{room.url}events/", params={"after": numbers[1]}).json()
     assert [one["data"]["content"] for one in shown["events"]] == ["2", "3", "4"]
     assert (shown["last_number"], shown["has_more"]) == (numbers[-1], False)

