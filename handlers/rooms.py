@@ -1,6 +1,5 @@
 """What those who are in an interview ask for; the token in the path is the credential, and says which side it is."""
 
-from base64 import b64decode
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -143,13 +142,15 @@ def end_room(begin: Begin, token: str) -> Body:
 
 def open_live_channel(session: Session, token: str, after: int) -> Body:
     """Show what a channel begins with: the room, what happened after a number, and the whole of the document."""
-    return greeting(session, visits.find(session, token), after)
+    visit = visits.find(session, token)
+    found = stream.events(session, visit.interview.id, after)
+    return {"room": view(session, visit), "events": schemas.rooms.events(found, visit.role)}
 
 
 def send_live_changes(begin: Begin, token: str, body: Body) -> Body:
     """Keep changes of the document, and pass on where a cursor stands."""
-    updates = [_bytes(one, f"/updates/{place}") for place, one in enumerate(body["updates"])]
-    cursor = _bytes(body["cursor"], "/cursor") if body.get("cursor") else b""
+    updates = [rooms.content(one, f"/updates/{place}") for place, one in enumerate(body["updates"])]
+    cursor = rooms.content(body["cursor"], "/cursor") if body.get("cursor") else b""
     for place, update in enumerate(updates):
         if not documents.is_sound(update):
             raise Invalid.at(f"/updates/{place}", "must be an update of a yjs document, version 1")
@@ -185,15 +186,6 @@ def view(session: Session, visit: Visit) -> Body:
     return schemas.rooms.show(visit, asked, content, runnable=runnable)
 
 
-def greeting(session: Session, visit: Visit, after: int) -> Body:
-    """Show a room, and what happened there after a number."""
-    found = stream.events(session, visit.interview.id, after)
-    return {
-        "room": view(session, visit),
-        "events": schemas.rooms.events(found, visit.role),
-    }
-
-
 def _act(begin: Begin, token: str, do: Callable[[Session, Visit], Body]) -> Body:
     """Do something in a room that is in use."""
     with begin() as session:
@@ -207,10 +199,3 @@ def _closed(visit: Visit) -> Exception:
     refusal = rules.interviews.not_running(visit.interview.status)
     assert refusal is not None
     return refusal
-
-
-def _bytes(text: str, pointer: str) -> bytes:
-    try:
-        return b64decode(text, validate=True)
-    except ValueError:
-        raise Invalid.at(pointer, "must be Base64") from None

@@ -1,5 +1,6 @@
 """What may be done in an interview's room, by whom, and how much of it."""
 
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,3 +61,11 @@ def strokes(given: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
         {"colour": one["colour"], "width": one["width"], "points": [[x, y] for x, y in one["points"]]}
         for one in given
     ]
+
+
+def content(text: str, pointer: str) -> bytes:
+    """Read what is written in Base64, or refuse."""
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:
+        raise Invalid.at(pointer, "must be Base64") from None

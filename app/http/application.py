@@ -8,9 +8,9 @@ from starlette.exceptions import HTTPException
 
 import insides.connexion
 from app.http import limits, refusals, seats
-from app.http.entrance import Entrance
 from app.http.front import DOORS, Front
 from app.http.live.channel import Live
+from app.http.records.entrance import Entrance
 from app.http.threads import clients, lanes
 from app.instance import wiring
 from app.instance.settings import Settings

@@ -17,7 +17,8 @@ from websockets.sync.client import connect
 
 import store
 from app.http import server as web
-from app.http.live import channel, frames, hub
+from app.http.live import clients, frames, hub
+from app.http.live import socket as channel
 from app.instance.listening import listen
 from rules.clock import now
 from store.interviewing.rooms import Interview
@@ -233,7 +234,7 @@ def _opens(base, token):
 
 
 def test_who_reads_too_slowly_is_let_go_and_holds_up_nobody(base, monkeypatch):
-    monkeypatch.setattr(hub, "MOST_BYTES", 200_000)
+    monkeypatch.setattr(clients, "MOST_BYTES", 200_000)
     monkeypatch.setattr(channel, "FRAMES_AT_ONCE", 10_000)
     room = open_room(base)
     slow = socket.create_connection(tuple(base.removeprefix("http://").split(":")))

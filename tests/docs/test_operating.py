@@ -9,8 +9,8 @@ import prometheus_client
 import pytest
 import yaml
 
-import app.http.entrance
 import app.http.limits
+import app.http.records.entrance
 import workers.measures
 from app.cli import COMMANDS, main
 from app.instance import metrics
@@ -22,7 +22,7 @@ __all__ = ["wired"]
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 DEPLOY = ROOT / "docs" / "deploy"
 NAMES = {"threads": "WEB_THREADS"}
-COUNTING = (app.http.entrance, workers.measures, app.http.limits)
+COUNTING = (app.http.records.entrance, workers.measures, app.http.limits)
 
 
 def test_every_setting_is_explained_with_its_default() -> None:

@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +16,7 @@ from prometheus_client import Counter, Gauge
 import schemas.rooms
 import store
 from app.http.live import frames
+from app.http.live.clients import CLOSED, MOST_FRAMES, RESTARTING, TOO_SLOW, Client, Room
 from app.http.threads.hop import Hop
 from rules import interviews, rooms
 from rules.errors import SessionClosed, Unavailable
@@ -36,64 +36,9 @@ LOOK_SECONDS, LOOK_ALONE_SECONDS = (
 )  # how often one looks for news: while Redis tells of them, and while not
 TIDY_SECONDS = 3.0  # after which what was typed is noted for the replay
 PER_ROOM, PER_ORGANISATION = 16, 1_000  # channels, in this process
-MOST_FRAMES, MOST_BYTES = 512, 4 << 20  # that wait for one client: whoever reads slower comes back later
 
 CHANNELS = Gauge("hiring_room_channels", "Live channels that are open.", multiprocess_mode="livesum")
 ACTS = Counter("hiring_room_acts", "What was kept of rooms.", ["how"])
-
-TOO_SLOW, CLOSED, RESTARTING = 1013, 4409, 1012  # how channels end
-Frame = str | bytes | None  # text, binary; None: there is nothing after it
-
-
-class Client:
-    """One channel: what waits to be sent there. `close` says with which code it ends."""
-
-    def __init__(self, role: str, name: str = "") -> None:
-        self.role, self.name = role, name
-        self.seen: int | None = None  # the number up to which it has everything; None before it is greeted
-        self.early: list[tuple[News, str]] = []  # what came before that
-        self.frames: asyncio.Queue[Frame] = asyncio.Queue()
-        self.bytes = 0
-        self.closed: int | None = None
-        self.abort: Callable[[], None] = (
-            _nothing  # ends the connection of who does not even read that it ends
-        )
-
-    def send(self, frame: str | bytes) -> None:
-        """Have something sent, unless too much waits already; what it is greeted with may be as much as it is."""
-        if self.closed is not None:
-            return
-        if self.seen is not None and (self.frames.qsize() >= MOST_FRAMES or self.bytes > MOST_BYTES):
-            self.close(TOO_SLOW)
-            self.abort()
-            return
-        self.bytes += len(frame)
-        self.frames.put_nowait(frame)
-
-    def close(self, code: int) -> None:
-        """End it after what waits, or at once where that is the fault."""
-        if self.closed is None:
-            self.closed = code
-            self.frames.put_nowait(None)
-
-    async def next(self) -> Frame:
-        """Wait for what is to be sent next."""
-        frame = await self.frames.get()
-        if frame is not None:
-            self.bytes -= len(frame)
-        return frame
-
-
-@dataclass(eq=False)
-class Room:
-    """A room, as far as it is known here."""
-
-    id: UUID
-    organisation_id: UUID
-    seen: int
-    status: str
-    clients: list[Client] = field(default_factory=list)
-    is_typed_in: bool = False
 
 
 class Hub:
@@ -328,10 +273,6 @@ class Hub:
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
         """Have something read by a thread of the rooms'."""
         return self.reading.submit(function, *arguments)
-
-
-def _nothing() -> None:
-    pass
 
 
 def _keep(acts: list[Act]) -> list[Kept]:
