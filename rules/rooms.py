@@ -4,18 +4,16 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
-from rules.errors import Invalid, NotFound
+from rules.errors import Invalid, LimitReached, NotFound
 
 LONGEST_MESSAGE = 5_000
-LONGEST_CODE = 100_000
-MOST_STROKES, MOST_POINTS = 2_000, 2_000
-LONGEST_UPDATE = 1 << 20  # bytes of one change of the shared document
-MOST_DOCUMENT = 4 << 20  # bytes of all that a room's document is made of
+MOST_DOCUMENT = (
+    4 << 20
+)  # bytes of updates that a room's document is made of: beyond it, nobody can write more
 MOST_NUMBERS = 200_000  # events and updates of one room: beyond it, it is no interview
 ALWAYS = {"end", "leave", "code", "whiteboard"}  # but for these, which tell how it stood at last
 EVENTS_AT_ONCE = 200
 
-VIOLATIONS = ("focus_loss", "copy_paste", "fullscreen", "multiple_displays", "developer_tools")
 HIDDEN = {"candidate": {"violation"}, "interviewer": set()}  # kinds of events that a side is not shown
 CALLED = {"candidate": "Candidate", "interviewer": "Interviewer"}  # who gives no name
 
@@ -45,6 +43,12 @@ def require_way_in(role: str, *, human_can_join: bool) -> None:
     """Refuse an interviewer where none may join."""
     if role == "interviewer" and not human_can_join:
         raise NotFound
+
+
+def check_document(weight: int) -> None:
+    """Refuse to make a document larger that is as large as it may be."""
+    if weight > MOST_DOCUMENT:
+        raise LimitReached("The room's document is too large.", limit=MOST_DOCUMENT)
 
 
 def message(text: str) -> str:

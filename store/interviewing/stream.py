@@ -125,6 +125,12 @@ _CHANGE = Prepared(
         "INSERT INTO interview_updates (interview_id, number, update, at) VALUES (:interview_id, :number, :update, :at)"
     )
 )
+_WEIGHT = Prepared(
+    text(
+        "SELECT coalesce(sum(octet_length(update)), 0) AS bytes"
+        " FROM interview_updates WHERE interview_id = :interview_id"
+    )
+)
 _KNOWN = Prepared(text("SELECT number FROM interview_events WHERE interview_id = :interview_id AND id = :id"))
 
 
@@ -135,6 +141,8 @@ def add(change: Change, interview: Any, act: Act, at: datetime | None = None) ->
         return int(known.number)
     if interview.last_number >= rooms.MOST_NUMBERS and act.kind not in rooms.ALWAYS:
         raise LimitReached("Too much has happened in this interview.", limit=rooms.MOST_NUMBERS)
+    if act.kind == UPDATE:
+        rooms.check_document(_WEIGHT.first(change, interview_id=interview.id).bytes)
     number = _NUMBER.first(change, id=interview.id).last_number
     set_committed_value(interview, "last_number", number)
     numbered = {"interview_id": interview.id, "number": number, "at": at or now()}

@@ -329,3 +329,15 @@ def test_while_a_room_is_held_another_goes_on(base):
         assert one.heard() == []
         session.rollback()
         eventually(lambda: one.heard() == ["waits"])
+
+
+def test_a_document_that_is_too_large_takes_no_more(base, monkeypatch):
+    monkeypatch.setattr("rules.rooms.MOST_DOCUMENT", 200)
+    room = open_room(base)
+    with Program(base, room, room.candidate) as one:
+        one.type("x" * 300)
+        eventually(lambda: one.saved == 1)
+        eventually(lambda: len(room.updates()) == 2)
+        one.type("y" * 10)
+        eventually(lambda: one.refused)
+        assert one.refused[0]["code"] == "LIMIT_REACHED"

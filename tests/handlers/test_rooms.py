@@ -322,3 +322,11 @@ def test_a_room_is_not_endless(http, monkeypatch):
     answer = http.post(f"{room.url}messages/", json={"content": "One more"})
     assert refusal(answer) == (403, "LIMIT_REACHED")
     assert http.post(f"{room.url}end/").status_code == 200
+
+
+def test_a_document_grows_no_further_than_it_may(http, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_DOCUMENT", 200)
+    room = joined(http)
+    assert http.put(f"{room.url}code/", json={"code": "x" * 300}).status_code == 200
+    assert refusal(http.put(f"{room.url}code/", json={"code": "y"})) == (403, "LIMIT_REACHED")
+    assert http.post(f"{room.url}messages/", json={"content": "Still here"}).status_code == 201

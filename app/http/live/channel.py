@@ -119,7 +119,7 @@ class Live:
                 ),
             ]
             await send({"type": "http.response.body", "body": b"".join(greeting), "more_body": True})
-            rooms_hub.greet(client, look.number)
+            rooms_hub.greet(room, client, look.number, look.document)
             request.waits_for = asyncio.get_running_loop().create_future()  # ends when the client leaves
             await pouring.pour(client, request.waits_for, send)
         finally:

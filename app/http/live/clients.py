@@ -65,3 +65,4 @@ class Room:
     status: str
     clients: list[Client] = field(default_factory=list)
     is_typed_in: bool = False
+    weight: int = 0  # bytes of its document's updates, as far as they were seen here

@@ -14,13 +14,12 @@ from uuid import UUID
 from prometheus_client import Counter, Gauge
 
 import schemas.rooms
-import store
-from app.http.live import frames
+from app.http.live import frames, reading
 from app.http.live.clients import CLOSED, MOST_FRAMES, RESTARTING, TOO_SLOW, Client, Room
 from app.http.threads.hop import Hop
 from rules import interviews, rooms
 from rules.errors import SessionClosed, Unavailable
-from store.interviewing import news, stream, tidying
+from store.interviewing import news, stream
 from store.interviewing.rooms import Interview
 from store.interviewing.stream import Act, Kept, News
 
@@ -94,8 +93,9 @@ class Hub:
             if room.is_typed_in:
                 self.loop.create_task(self._tidy(room))
 
-    def greet(self, client: Client, number: int) -> None:
+    def greet(self, room: Room, client: Client, number: int, document: list[bytes]) -> None:
         """Send what came since a client was let in, and everything from now on; it has all up to the number."""
+        room.weight = sum(map(len, document))
         client.seen = number
         early, client.early = client.early, []
         for found, status in early:
@@ -107,10 +107,13 @@ class Hub:
         """Keep an act; the future has its number once that is safe, or a refusal."""
         if len(self.acts) >= MOST_WAITING:
             raise Unavailable
+        room = self.rooms.get(act.interview_id)
+        if act.kind == stream.UPDATE and room:
+            rooms.check_document(room.weight)
         future: asyncio.Future[int] = self.loop.create_future()
         self.acts.append((act, future, self.loop.time() + PATIENCE_SECONDS))
         self.has_acts.set()
-        if act.kind == stream.UPDATE and (room := self.rooms.get(act.interview_id)) and not room.is_typed_in:
+        if act.kind == stream.UPDATE and room and not room.is_typed_in:
             room.is_typed_in = True
             self.loop.call_later(TIDY_SECONDS, lambda: self.loop.create_task(self._tidy(room)))
         return future
@@ -143,7 +146,7 @@ class Hub:
             if not batch:
                 continue
             try:
-                kept = await self.keeping.submit(_keep, [act for act, _, _ in batch])
+                kept = await self.keeping.submit(reading.keep, [act for act, _, _ in batch])
             except Exception as fault:  # the database is away, for a moment or longer
                 log.warning("What happens in rooms is not kept: %s", fault)
                 kept = [Kept(None, held=True)] * len(batch)
@@ -219,7 +222,7 @@ class Hub:
             if not asked:
                 continue
             try:
-                found = await self.reading.submit(_news, asked)
+                found = await self.reading.submit(reading.news, asked)
             except Exception as fault:
                 log.warning("What happens in rooms cannot be read: %s", fault)
                 self.loop.call_later(LOOK_ALONE_SECONDS, self._want, ids)
@@ -235,6 +238,7 @@ class Hub:
         if len(found.events) == rooms.EVENTS_AT_ONCE:
             self._want({room.id})  # there may be more
         room.seen = max(room.seen, found.last_number)
+        room.weight += sum(map(len, found.updates))
         told = found.status if moved else ""
         for client in room.clients:
             if client.seen is None:
@@ -266,28 +270,13 @@ class Hub:
     async def _tidy(self, room: Room) -> None:
         room.is_typed_in = False
         try:
-            await self.keeping.submit(_tidy, room.id)
+            await self.keeping.submit(reading.tidy, room.id)
         except Exception as fault:  # the next time, or the end of the interview
             log.warning("What was typed in a room is not noted yet: %s", fault)
 
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
         """Have something read by a thread of the rooms'."""
         return self.reading.submit(function, *arguments)
-
-
-def _keep(acts: list[Act]) -> list[Kept]:
-    with store.writing() as writing:
-        return stream.keep(writing, acts)
-
-
-def _news(seen: dict[UUID, int]) -> dict[UUID, News]:
-    with store.reading() as reading:
-        return stream.news(reading, seen)
-
-
-def _tidy(id: UUID) -> None:
-    with store.transaction() as session:
-        tidying.tidy_by_id(session, id)
 
 
 _hub: Hub | None = None

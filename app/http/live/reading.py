@@ -1,4 +1,4 @@
-"""What live channels read, in threads."""
+"""What live channels read and keep, in threads."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +11,9 @@ from app.http.live import frames
 from handlers import rooms as handlers
 from rules import interviews, rooms
 from rules.errors import Invalid
-from store.interviewing import documents, stream, visits
+from store.interviewing import documents, stream, tidying, visits
 from store.interviewing.rooms import Interview
+from store.interviewing.stream import Act, Kept, News
 
 
 @dataclass
@@ -71,3 +72,21 @@ def missing_of(interview_id: UUID, state: bytes) -> bytes:
         return documents.missing(updates, state)
     except ValueError:
         raise frames.Garbled("This is no state vector.") from None
+
+
+def keep(acts: list[Act]) -> list[Kept]:
+    """Keep acts of many rooms."""
+    with store.writing() as writing:
+        return stream.keep(writing, acts)
+
+
+def news(seen: dict[UUID, int]) -> dict[UUID, News]:
+    """Read what is new in rooms."""
+    with store.reading() as means:
+        return stream.news(means, seen)
+
+
+def tidy(id: UUID) -> None:
+    """Note how a room's code and drawing stand."""
+    with store.transaction() as session:
+        tidying.tidy_by_id(session, id)

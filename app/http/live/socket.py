@@ -99,7 +99,7 @@ class Socket:
             part = look.events[place : place + rooms.EVENTS_AT_ONCE]
             self.client.send(frames.words("events", events=part))
         self.client.send(frames.sync(frames.ASK, documents.state(look.document)))
-        self.hub.greet(self.client, look.number)
+        self.hub.greet(self.room, self.client, look.number, look.document)
 
     async def _take(self, message: Any) -> None:
         data = message.get("bytes")
