@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import app.http.limits
+import app.http.live.hub
 import app.http.records.entrance
 import workers.measures
 from app.cli import COMMANDS, main
@@ -22,7 +23,7 @@ __all__ = ["wired"]
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 DEPLOY = ROOT / "docs" / "deploy"
 NAMES = {"threads": "WEB_THREADS"}
-COUNTING = (app.http.records.entrance, workers.measures, app.http.limits)
+COUNTING = (app.http.records.entrance, app.http.live.hub, workers.measures, app.http.limits)
 
 
 def test_every_setting_is_explained_with_its_default() -> None:

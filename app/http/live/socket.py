@@ -20,6 +20,7 @@ HELLO_SECONDS = 10.0  # for the first message
 LARGEST_CURSOR = 16 << 10
 FRAMES_A_SECOND, FRAMES_AT_ONCE = 100, 400  # that a client may send; beyond it, it waits
 GARBLED = 4400  # how it ends that says what is no message
+ENDS = {409: CLOSED, 403: 4413}  # whose change of the document is refused: the room is closed, or full
 
 
 class Socket:
@@ -162,7 +163,7 @@ class Socket:
                 if (
                     act.kind == stream.UPDATE
                 ):  # what it has and the room has not: it comes back and says it again
-                    self.client.close(CLOSED if fault.status == 409 else TOO_SLOW)
+                    self.client.close(ENDS.get(fault.status, TOO_SLOW))
 
         task = asyncio.create_task(kept())
         self.under_way.add(task)
