@@ -354,9 +354,6 @@ def fill(rows: int) -> Caller:
                     connection.execute(one.statement, given)
                     print(f"\r{one.table}: {last:,} of {count:,} rows", end="", file=sys.stderr, flush=True)
             print("", file=sys.stderr)
-        connection.execute(
-            "ALTER INDEX ix_candidates_parts ALTER COLUMN 1 SET STATISTICS 1000"
-        )  # as migrated
         connection.execute("VACUUM ANALYZE")
     return caller
 

@@ -3,8 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Select, Subquery, Text, bindparam, func, select, true, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    Subquery,
+    Text,
+    bindparam,
+    func,
+    literal,
+    select,
+    true,
+    tuple_,
+    union_all,
+)
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
@@ -15,6 +29,7 @@ from store.database.prepared import Prepared
 from store.database.usage import USED
 
 Condition = ColumnElement[bool]
+_ROWS = bindparam("rows", type_=Integer())
 # From a page, how one row of another table is found; and which of its columns are shown.
 Beside = tuple[Callable[[Subquery], Condition], tuple[ColumnElement[Any] | Column, ...]]
 
@@ -28,6 +43,10 @@ class Filter:
     this one. Where one value may keep most rows and another hardly any (`skewed`), a page is planned for the values it
     is asked with. A filter that may look at every row in vain is `sifting`: the page's ids are found first, in an index
     that holds what all filters need, and rows stay unread.
+
+    What nobody knows beforehand is whether a text is frequent among the newest rows. With `near`, so many rows next to
+    where the page begins are looked at in the list's order, by `condition`. Only where they do not fill the page is the
+    rest looked for, by `found`, which an index answers: all of it, and the page taken of that.
     """
 
     condition: Condition | None = None
@@ -37,6 +56,8 @@ class Filter:
     together: Mapping[str, "Filter"] = field(default_factory=dict)
     skewed: bool = False
     sifting: bool = False
+    near: int = 0
+    found: Condition | None = None
 
 
 def equals(column: Column, **more: Any) -> Filter:
@@ -137,15 +158,16 @@ class Listing:
         keys, falling = self.orders[form.order], form.order.startswith("-") != form.backwards
         names = {name for name, _ in form.met}
         filters = [self._standing(name, names) for name in names]
-        statement = self.rows.where(*(self._condition(name, value, names) for name, value in form.met))
-        if form.after:
-            statement = statement.where(_beyond(keys, falling=falling))
+        begun = self.rows.where(_beyond(keys, falling=falling)) if form.after else self.rows
+        conditions = {name: self._condition(name, value, names) for name, value in form.met}
         ordered = _order(keys, falling=falling)
-        statement = statement.order_by(*ordered).limit(bindparam("rows", type_=Integer()))
-        if any(one.sifting for one in filters):
-            id = keys[-1]
-            found = statement.with_only_columns(id).scalar_subquery()
-            statement = self.rows.where(id == func.any(func.array(found))).order_by(*ordered)
+        statement = begun.where(*conditions.values()).order_by(*ordered).limit(_ROWS)
+        if searched := next((name for name in names if self.filters[name].near), None):
+            one = self.filters[searched]
+            looked_for = begun.where(*(met for name, met in conditions.items() if name != searched))
+            statement = self._of(_near(begun, looked_for, one, keys[-1], falling=falling), keys[-1], ordered)
+        elif any(one.sifting for one in filters):
+            statement = self._of(statement.with_only_columns(keys[-1]), keys[-1], ordered)
         if self.beside is None:
             statement = statement.add_columns(USED)
         else:
@@ -153,6 +175,10 @@ class Listing:
             ordered = _order([page.c[key.key] for key in keys], falling=falling)
             statement = add(page, self.beside).order_by(*ordered)
         return Prepared(statement, planned_by_values=any(one.skewed for one in filters))
+
+    def _of(self, ids: Select[Any], id: Column, ordered: Sequence[ColumnElement[Any]]) -> Select[Any]:
+        """Read the rows of a page whose ids are found first."""
+        return self.rows.where(id == func.any(func.array(ids.scalar_subquery()))).order_by(*ordered)
 
     def _standing(self, name: str, given: Set[str]) -> Filter:
         one = self.filters[name]
@@ -167,6 +193,33 @@ class Listing:
 
 def _order(keys: Sequence[Any], *, falling: bool) -> list[ColumnElement[Any]]:
     return [key.desc() if falling else key.asc() for key in keys]
+
+
+def _near(
+    begun: Select[Any], looked_for: Select[Any], by: Filter, id: Column, *, falling: bool
+) -> Select[Any]:
+    """Choose the ids of a page: of so many rows next to where it begins, and beyond them if these do not fill it."""
+    (order,) = _order([id], falling=falling)
+    assert by.condition is not None
+    assert by.found is not None
+    # The last of these rows, if there are so many; what PostgreSQL is not told beforehand it takes for a few.
+    reach = begun.with_only_columns(id).order_by(order).limit(1).offset(by.near - 1)
+    edge = select(reach.scalar_subquery().label("id")).cte("edge")
+    last = select(edge.c.id).scalar_subquery()
+    end = func.coalesce(last, literal(UUID(int=0) if falling else UUID(int=(1 << 128) - 1)))
+    ids = looked_for.with_only_columns(id)
+    beside = ids.where(by.condition, id >= end if falling else id <= end).order_by(order).limit(_ROWS)
+    near = beside.cte("near").prefix_with("MATERIALIZED")
+    is_short = select(func.count()).select_from(near).scalar_subquery() < _ROWS
+    beyond = ids.where(by.found, last.is_not(None), is_short)
+    # All that the index finds is put in order first: then few of them have to be read to fill the page.
+    found = beyond.cte("found").prefix_with("MATERIALIZED")
+    rest = select(found.c.id).where(found.c.id < last if falling else found.c.id > last)
+    in_order = rest.order_by(*_order([found.c.id], falling=falling)).offset(0).subquery("in_order")
+    meant = select(id).where(id == in_order.c.id, by.condition).limit(1).lateral("meant")
+    far = select(meant.c.id).select_from(in_order.join(meant, true())).limit(_ROWS).subquery("far")
+    every = union_all(select(near.c.id), select(far.c.id)).subquery("every")
+    return select(every.c.id).order_by(*_order([every.c.id], falling=falling)).limit(_ROWS)
 
 
 def _beyond(keys: Sequence[Column], *, falling: bool) -> Condition:

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     bindparam,
+    case,
     cast,
     func,
     literal_column,
@@ -30,6 +31,7 @@ from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
 
 HERE = text("gone_at IS NULL")
+SEARCHED_BY = "ix_candidates_letters"
 
 
 class Candidate(Base, Owned, Updated):
@@ -60,8 +62,8 @@ class Candidate(Base, Owned, Updated):
         ),
         Index("ix_candidates_tags", "tags", postgresql_using="gin", postgresql_where=text("tags <> '{}'")),
         Index(
-            "ix_candidates_parts",
-            text("parts(searched(full_name, email, tags), 1)"),
+            SEARCHED_BY,
+            text("letters(full_name, email, tags)"),
             postgresql_using="gin",  # of all rows: PostgreSQL plans by no statistics of a partial index
         ),
         Index("ix_candidates_merged", "merged_into", postgresql_where=text("merged_into IS NOT NULL")),
@@ -123,26 +125,33 @@ def meet_all(session: Change, caller: Caller, people: Iterable[Mapping[str, Any]
     return {one.email_key: one.id for one in met}
 
 
-_PARTS = literal_column(
-    "parts(searched(candidates.full_name, candidates.email, candidates.tags), 1)", ARRAY(Text())
+# So many rows next to where a page begins are read; of a text that these do not have, the index finds few enough.
+NEAR = 2_000
+
+_WORDS = literal_column("' ' || spaced(candidates.full_name || ' ' || candidates.email)", Text())
+_BOTH = "candidates.full_name || ' ' || candidates.email"
+_AS_WRITTEN = literal_column(
+    f"CASE WHEN octet_length({_BOTH}) = length({_BOTH}) THEN lower({_BOTH}) ELSE folded({_BOTH}) END", Text()
 )
-_WORDS = literal_column("lower(candidates.full_name || ' ' || candidates.email)", Text())
-_WANTED = func.lower(bindparam("search", type_=Text()))
-# The index answers the first condition, which no row that it finds is asked again; the second one decides.
-_FOUND = _PARTS.contains(func.parts(_WANTED, func.least(func.length(_WANTED), 3), type_=ARRAY(Text()))) & (
-    (func.strpos(_WORDS, _WANTED) > 0)
-    | Candidate.tags.contains(cast(array([bindparam("search", type_=Text())]), ARRAY(Text())))
+_LETTERS = literal_column("letters(candidates.full_name, candidates.email, candidates.tags)", ARRAY(Text()))
+_ASKED = bindparam("search", type_=Text())
+_WHOLE = cast(array([_ASKED]), ARRAY(Text()))
+_WANTED = func.wanted(_ASKED, type_=Text())
+_PARTS = func.trigrams(_WANTED, type_=ARRAY(Text()))
+_INITIAL = cast(array([func.ltrim(_WANTED)]), ARRAY(Text()))
+_FOUND = _LETTERS.contains(case((func.length(_WANTED) < 3, _INITIAL), else_=_PARTS)) | _LETTERS.contains(
+    _WHOLE
 )
+# Signs are made blanks only where a blank is wanted, which PostgreSQL knows before it reads a row.
+_MEANT = (
+    func.strpos(case((func.strpos(_WANTED, " ") > 0, _WORDS), else_=_AS_WRITTEN), _WANTED) > 0
+) | Candidate.tags.contains(_WHOLE)
 _TAGGED = Candidate.tags != text("'{}'")  # only tells PostgreSQL that its index will do
 LIST = listing.Listing(
     visible(ANYONE, Candidate).where(Candidate.gone_at.is_(None)),
     {"-id": (Candidate.id,)},
     {
-        "search": listing.Filter(
-            _FOUND,
-            instead={"": None},
-            skewed=True,
-        ),
+        "search": listing.Filter(_MEANT, near=NEAR, found=_FOUND, instead={"": None}, skewed=True),
         "tag": listing.Filter(
             Candidate.tags.contains(bindparam("tag")) & _TAGGED, read=lambda tag: [tag], skewed=True
         ),
