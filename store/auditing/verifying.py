@@ -1,7 +1,7 @@
 """Verifying: every chain from its first row to its head, and every anchor."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import groupby
@@ -53,14 +53,18 @@ class _Anchors:
     newest: dict[str, int] = field(default_factory=dict)
 
 
-def verify(session: Session) -> Found:
-    """Look at every row and anchor as they stand at one moment; name the first fault of each chain."""
+def verify(session: Session, tell: Callable[[int, int], None] = lambda done, known: None) -> Found:
+    """Look at every row and anchor as they stand at one moment; name the first fault of each chain.
+
+    On the way it tells how many rows were read, of how many that the heads of all chains know.
+    """
     session.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
     found = Found()
     anchors = _anchors(session, found)
     heads = {str(head.organisation_id): head for head in session.scalars(select(AuditChain))}
+    known = sum(head.number for head in heads.values())
     seen = set()
-    for owner, mine in groupby(_rows(session), key=lambda row: row[_OWNER]):
+    for owner, mine in groupby(_rows(session, lambda done: tell(done, known)), key=lambda row: row[_OWNER]):
         seen.add(owner)
         if fault := _chain(owner, mine, heads.get(owner), anchors, found):
             found.faults.append(fault)
@@ -72,12 +76,15 @@ def verify(session: Session) -> Found:
     return found
 
 
-def _rows(session: Session) -> Iterator[Any]:
+def _rows(session: Session, tell: Callable[[int], None] = lambda done: None) -> Iterator[Any]:
     connection: Any = session.connection().connection.driver_connection
+    done = 0
     with connection.cursor("audit") as cursor:
-        cursor.itersize = FETCHED
         cursor.execute(_ROWS)
-        yield from cursor
+        while some := cursor.fetchmany(FETCHED):
+            yield from some
+            done += len(some)
+            tell(done)
 
 
 def _chain(

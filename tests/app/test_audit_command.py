@@ -3,12 +3,15 @@
 import json
 import re
 import subprocess
+import sys
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 from starlette.testclient import TestClient
 
 import store
+from app.cli import audit
 from app.http.application import create_app
 from app.http.records.notes import NOTES
 from app.instance.settings import Settings
@@ -81,6 +84,7 @@ def test_verifying_says_what_it_looked_at_and_names_what_is_wrong(tenant: Tenant
     assert (fault["organisation_id"], fault["number"]) == (str(tenant.organisation.id), 2)
     words = hiring(settings, "audit", "verify")
     assert words.returncode == 1
+    assert fault["row_id"] in words.stdout
     assert str(tenant.organisation.id) in words.stdout
     clear()
 
@@ -120,3 +124,18 @@ def test_a_web_process_that_is_asked_to_stop_writes_what_it_noted(settings: Sett
             text("SELECT reads FROM request_counts WHERE organisation_id = :id"), {"id": mine.organisation.id}
         ).all()
     assert count == 2
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_how_far_a_verification_is_stands_in_one_line_or_in_few(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    tell = audit._telling()
+    for done in (50_000, 100_000, 150_000, 200_000, 230_000):
+        tell(done, 230_000)
+    said = capsys.readouterr()
+    assert said.out == ""
+    lines = re.split(r"[\r\n]+", said.err.strip())
+    assert lines[-1] == ("230,000 of 230,000 rows" if terminal else "200,000 of 230,000 rows")
+    assert len(lines) == (5 if terminal else 2)

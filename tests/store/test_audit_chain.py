@@ -76,6 +76,14 @@ def test_what_was_sealed_and_left_alone_is_sound(chain: Caller) -> None:
     assert found.anchors == 2
 
 
+def test_it_is_told_how_far_a_verification_is(chain: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifying, "FETCHED", 5)
+    told: list[tuple[int, int]] = []
+    with store.transaction() as session:
+        verifying.verify(session, lambda done, known: told.append((done, known)))
+    assert told == [(5, COUNT), (10, COUNT), (COUNT, COUNT)]
+
+
 COLUMNS = {
     "id": "gen_random_uuid()",
     "occurred_at": "occurred_at + interval '1 ms'",
