@@ -1,5 +1,7 @@
 """The caller's own organisation."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import date
 from typing import Any
 
@@ -13,7 +15,7 @@ from rules.clock import cycle, iso, now
 from rules.pages import Page
 from schemas import audit, measuring
 from schemas import organisation as schemas
-from schemas.files import File
+from schemas.files import Stream
 from store.accounts import members, organisations
 from store.assessing import assessments, figures
 from store.auditing import lists as audit_lists
@@ -24,6 +26,7 @@ from store.interviewing import quota
 from store.measuring import health, usage
 
 Body = dict[str, Any]
+Readings = Callable[[], AbstractContextManager[Reading]]
 
 
 def get_organisation(session: Session, caller: Caller) -> Body:
@@ -77,9 +80,9 @@ def list_audit_log(reading: Reading, caller: Caller, **query: Any) -> Page:
     return audit_lists.LISTS[caller.livemode].page(reading, caller, **query).map(audit.row)
 
 
-def export_audit_log(reading: Reading, caller: Caller, export_format: str, **query: Any) -> File:
-    """Hand out the same as a file to be saved."""
-    return audit.file(audit_lists.everything(reading, caller, **query), export_format)
+def export_audit_log(readings: Readings, caller: Caller, export_format: str, **query: Any) -> Stream:
+    """Hand out the same as a file to be saved, which is made while it is sent."""
+    return audit.stream(audit_lists.batches(readings, caller, **query), export_format)
 
 
 def get_developer_health(reading: Reading, caller: Caller) -> Body:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -11,7 +11,7 @@ from marshmallow import fields
 from rules import audit
 from rules.clock import now
 from schemas.fields import Moment, Resource, Show
-from schemas.files import File
+from schemas.files import Stream
 from schemas.showing import show
 
 
@@ -47,30 +47,38 @@ CELLS = (
 )  # fmt: skip
 
 
-def _csv(rows: Iterable[Any]) -> bytes:
-    written = io.StringIO()
-    lines = csv.writer(written)
-    lines.writerow(CELLS)
-    for one in rows:
-        shown = row(one)
-        shown |= {f"actor_{name}": value for name, value in shown["actor"].items()}
-        lines.writerow([audit.cell(shown[name]) for name in CELLS])
-    return written.getvalue().encode()
+def _csv(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    head: list[Any] = [CELLS]
+    for rows in batches:
+        written = io.StringIO()
+        csv.writer(written).writerows([*head, *map(_cells, rows)])
+        yield written.getvalue().encode()
+        head = []
 
 
-def _json(rows: Iterable[Any]) -> bytes:
-    return orjson.dumps([row(one) for one in rows])
+def _cells(one: Any) -> list[str]:
+    shown = row(one)
+    shown |= {f"actor_{name}": value for name, value in shown["actor"].items()}
+    return [audit.cell(shown[name]) for name in CELLS]
 
 
-FORMATS: dict[str, tuple[str, Callable[[Iterable[Any]], bytes]]] = {
+def _json(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    before = b"["
+    for rows in batches:
+        yield before + b",".join(orjson.dumps(row(one)) for one in rows)
+        before = b"," if rows else before
+    yield b"]"
+
+
+FORMATS: dict[str, tuple[str, Callable[[Iterable[Sequence[Any]]], Iterator[bytes]]]] = {
     "csv": ("text/csv; charset=utf-8", _csv),
     "json": ("application/json", _json),
 }
 
 
-def file(rows: Iterable[Any], format: str) -> File:
-    """Write rows into a file to be saved."""
+def stream(batches: Iterable[Sequence[Any]], format: str) -> Stream:
+    """Write rows into a file to be saved, each batch when it is wanted; there is one at least."""
     media_type, write = FORMATS[format]
     name = f"audit-log-{now():%Y-%m-%d}.{format}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
-    return File(write(rows), media_type, headers)
+    return Stream(write(batches), media_type, headers)

@@ -1,8 +1,21 @@
 """A file as an answer."""
 
 import gzip
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A file that is made while it is sent: each part when the client has taken the one before.
+
+    As nobody knows how long a client takes, nothing may be held from one part to the next.
+    """
+
+    parts: Iterator[bytes]
+    media_type: str
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

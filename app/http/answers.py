@@ -1,7 +1,8 @@
 """What goes out: JSON, a page or a file, all three one kind of answer."""
 
+import asyncio
 import gzip
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -15,11 +16,12 @@ from app.http.context import Request, Send
 from app.instance.settings import ROOT
 from rules import links
 from rules.pages import Page
-from schemas.files import File
+from schemas.files import File, Stream
 from schemas.views import View
 
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
+TAKEN_WITHIN = 60.0  # s, in which a client takes a part of what is made while it is sent
 VARY, GZIP = {"Vary": "Accept-Encoding"}, {"Content-Encoding": "gzip"}
 
 
@@ -31,6 +33,7 @@ class Answer:
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
     media_type: str = JSON
+    rest: Iterator[bytes] | None = None  # what comes after the body, made part by part
 
 
 @dataclass(slots=True)
@@ -86,6 +89,12 @@ def _file(made: Made, request: Request) -> Answer:
     return Answer(made.status, file.content, headers, file.media_type)
 
 
+def _stream(made: Made, _request: Request) -> Answer:
+    """Begin: what can go wrong before the first part still has an answer of its own."""
+    stream: Stream = made.body
+    return Answer(made.status, next(stream.parts, b""), stream.headers, stream.media_type, stream.parts)
+
+
 def _unchanged(known: str, etag: str) -> bool:
     """Say whether a client has this version (RFC 9110, 13.1.2: compared weakly, `*` for any)."""
     tags = [tag.strip().removeprefix("W/") for tag in known.split(",")]
@@ -114,16 +123,32 @@ _KINDS: dict[type, Callable[[Made, Request], Answer]] = {
     type(None): _nothing,
     Page: _list,
     File: _file,
+    Stream: _stream,
     View: _view,
 }
 
 
-async def send(answer: Answer, to: Send, *, head: bool = False) -> None:
-    """Hand an answer to the server; to HEAD without its body."""
+async def send(
+    answer: Answer,
+    to: Send,
+    more: Callable[[Iterator[bytes]], Awaitable[bytes | None]],
+    *,
+    head: bool = False,
+) -> None:
+    """Hand an answer to the server; to HEAD without its body. `more` makes the next of its parts, None after the last.
+
+    Raises TimeoutError for a client that does not take a part in its time.
+    """
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
     if answer.body:
         headers.append((b"content-type", answer.media_type.encode()))
-    if answer.status not in (204, 304):
+    if answer.status not in (204, 304) and answer.rest is None:
         headers.append((b"content-length", str(len(answer.body)).encode()))
     await to({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await to({"type": "http.response.body", "body": b"" if head else answer.body})
+    part: bytes | None = b"" if head else answer.body
+    if answer.rest is not None and not head:
+        while part is not None:
+            async with asyncio.timeout(TAKEN_WITHIN):
+                await to({"type": "http.response.body", "body": part, "more_body": True})
+            part = await more(answer.rest)
+    await to({"type": "http.response.body", "body": part or b""})

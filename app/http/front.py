@@ -6,6 +6,8 @@ through Connexion's chain, where the same steps sit in Connexion's seats.
 """
 
 import time
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from connexion.middleware.abstract import SpecMiddleware
@@ -16,9 +18,9 @@ from app.http.answers import Answer
 from app.http.paths import METHODS, Tree
 from app.http.pipeline import Pipeline
 from app.http.seats import Handlers, Pipelines
-from app.http.threads.hop import Hop, Left
+from app.http.threads.hop import Hop, Late, Left
 from app.http.threads.lanes import AT_ONCE, Lane
-from rules.errors import MethodNotAllowed, NotFound
+from rules.errors import MethodNotAllowed, NotFound, Unavailable
 from schemas import static
 
 DOORS = 4  # threads that look at heads: they wait for Redis, and now and then for a key
@@ -68,7 +70,10 @@ class Front(SpecMiddleware):
         if answer is None:
             await self.app(scope, receive, send)
         else:
-            await answers.send(answer, send, head=request.method == "HEAD")
+            try:
+                await answers.send(answer, send, partial(self._more, request), head=request.method == "HEAD")
+            except (Left, Late, Unavailable, TimeoutError):
+                return  # the connection ends unfinished, as the client sees
 
     def _find(self, scope: context.Scope, request: context.Request) -> Pipeline | Answer | None:
         """Return the operation that is carried out here; None where the chain does. Refuse what no document knows."""
@@ -106,3 +111,10 @@ class Front(SpecMiddleware):
         request.waits_for = lane.hop.submit(pipeline.serve, request, party=request.party, within=left)
         answer: Answer = await request.waits_for
         return answer
+
+    async def _more(self, request: context.Request, rest: Iterator[bytes]) -> bytes | None:
+        """Make the next part of an answer, in a turn of its own in the lane of its operation."""
+        lane = self.lanes[request.pipeline.lane]
+        request.waits_for = lane.hop.submit(next, rest, None, party=request.party, within=lane.seconds)
+        part: bytes | None = await request.waits_for
+        return part

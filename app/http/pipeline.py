@@ -53,7 +53,8 @@ class Pipeline:
     """One operation, compiled from what Connexion loaded.
 
     The handler names what it needs: `session`, a transaction; `writing`, one in which prepared statements are enough;
-    `reading` where it changes nothing; `begin` and `finish` where it must reach the network between two transactions,
+    `reading` where it changes nothing, `readings` to open one for each part of what is made while it is sent;
+    `begin` and `finish` where it must reach the network between two transactions,
     `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; parameters and `body` by
     name, or all that it does not name as `**query`.
     """
@@ -168,6 +169,7 @@ class Pipeline:
             "session": means,
             "reading": means,
             "writing": means,
+            "readings": store.reading,
             "begin": lambda: self._begin(request, entry),
             "finish": lambda: _finish(finish, entry),
             "caller": caller,

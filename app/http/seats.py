@@ -49,8 +49,9 @@ class Handlers(Resolver):
 def _view(**_read_already: Any) -> flask.Response:
     request = context.of(connexion.context.scope)
     answer: Answer = request.pipeline.answer(request)
-    response = flask.Response(answer.body, answer.status, answer.headers, content_type=answer.media_type)
-    if not answer.body:
+    body = b"".join((answer.body, *(answer.rest or ())))
+    response = flask.Response(body, answer.status, answer.headers, content_type=answer.media_type)
+    if not body:
         del response.headers["Content-Type"]
     return response
 

@@ -1,6 +1,7 @@
 """The log as a key sees it: its organisation's rows of its mode, and those of no mode."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import Any
 
@@ -69,11 +70,14 @@ LISTS = {
 }
 
 
-def everything(reading: Reading, caller: Caller, **query: Any) -> Iterator[Any]:
-    """Give the newest rows that meet the filters, up to the length of an export."""
+def batches(
+    readings: Callable[[], AbstractContextManager[Reading]], caller: Caller, **query: Any
+) -> Iterator[Sequence[Any]]:
+    """Give the newest rows that meet the filters, up to the length of an export, each batch by a reading of its own."""
     cursor: str | None = None
     for _ in range(EXPORTED // AT_ONCE):
-        found = LISTS[caller.livemode].page(reading, caller, cursor=cursor, page_size=AT_ONCE, **query)
-        yield from found.results
+        with readings() as reading:
+            found = LISTS[caller.livemode].page(reading, caller, cursor=cursor, page_size=AT_ONCE, **query)
+        yield found.results
         if (cursor := found.next) is None:
             return

@@ -2,13 +2,19 @@
 
 import csv
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
 import pytest
 from sqlalchemy import text
 
 import store
+from rules.caller import Caller
 from rules.clock import now
+from schemas import audit
+from store.auditing import lists
+from store.database.engine import Reading
 from tests.api import Tenant, address
 from tests.trail import log, seal
 
@@ -206,6 +212,44 @@ def test_the_export_has_the_rows_of_the_list(tenant: Tenant) -> None:
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     [line] = csv.DictReader(io.StringIO(answer.text))
     assert (line["id"], line["error_code"], line["actor_name"]) == (rows[0]["id"], "NOT_FOUND", "live")
+
+
+@pytest.mark.parametrize("at_once", [1, 1000])
+@pytest.mark.parametrize("jobs", [0, 1, 4])
+def test_an_export_in_parts_is_the_whole_of_it(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, at_once: int, jobs: int
+) -> None:
+    for _ in range(jobs):
+        tenant.live.job()
+    rows = log(tenant.live)
+    monkeypatch.setattr(lists, "AT_ONCE", at_once)
+    assert tenant.live.get("/org/audit-log/export/", params={"export_format": "json"}).json() == rows
+    answer = tenant.live.get("/org/audit-log/export/")
+    assert "Content-Length" not in answer.headers
+    read = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [line["id"] for line in read] == [row["id"] for row in rows]
+
+
+def test_nothing_is_held_from_one_part_of_an_export_to_the_next(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        tenant.live.job()
+    seal()
+    monkeypatch.setattr(lists, "AT_ONCE", 1)
+    held: list[str] = []
+
+    @contextmanager
+    def readings() -> Iterator[Reading]:
+        with store.reading() as reading:
+            held.append("begun")
+            yield reading
+        held.append("ended")
+
+    caller = Caller(tenant.organisation.id, livemode=True, plan_name="enterprise")
+    for number, _ in enumerate(audit.stream(lists.batches(readings, caller), "csv").parts, start=1):
+        assert held == ["begun", "ended"] * number
+    assert len(held) == 6
 
 
 def test_a_formula_in_a_cell_is_text(tenant: Tenant) -> None:
