@@ -1,11 +1,13 @@
 """Invitations and the results that come of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
 
+from gateways.letters import fonts, printing
 from rules import decimals, grading
 from rules import invitations as rules
 from rules import results as result_rules
@@ -15,11 +17,12 @@ from rules.candidates import SOURCES
 from rules.clock import iso, now
 from rules.errors import MissingEmail
 from rules.pages import Page
-from schemas import emails
+from schemas import emails, reports
 from schemas import enrollments as enrollment_schemas
 from schemas import invitations as schemas
 from schemas import results as result_schemas
 from schemas import sessions as session_schemas
+from schemas.files import File
 from store import events, outbox
 from store.accounts import organisations
 from store.advancing import enrollments, waiting
@@ -32,7 +35,13 @@ from store.database.engine import Change, Reading
 from store.people import candidates
 
 Body = dict[str, Any]
+Begin = Callable[[], AbstractContextManager[Session]]
 
+PDF_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "private, no-store",
+    "Content-Disposition": "attachment; filename=report.pdf",
+}
 ACTOR = "public_api"
 
 
@@ -175,6 +184,17 @@ def get_result(session: Session, caller: Caller, token: str) -> Body:
     if invitation.status != "completed":
         return {"status": invitation.status, "message": result_rules.WAITING[invitation.status]}
     return result_schemas.detail(*results.get(session, invitation))
+
+
+def get_report(begin: Begin, caller: Caller, token: str) -> File:
+    """Print the scored result."""
+    with begin() as session:
+        invitation = invitations.get(session, caller, token)
+        result_rules.check_reportable(invitation.status)
+        sitting, asked, _ = results.get(session, invitation)
+        name = organisations.get(session, caller).name
+        letter = reports.letter(sitting, asked, name, fonts.printable)
+    return File(printing.render(letter), "application/pdf", PDF_HEADERS)
 
 
 def review_result(session: Session, caller: Caller, token: str, body: Body) -> Body:

@@ -26,6 +26,11 @@ def take(token: str) -> str:
     return f"{_base_url}/take/{token}"
 
 
+def report(token: str) -> str:
+    """Return where a key that may read results finds a candidate's report."""
+    return f"{_base_url}/api/v1/public/invites/{token}/report/"
+
+
 def offer(token: str) -> str:
     """Return the link with which a candidate reads and answers an offer."""
     return f"{_base_url}/offer/{token}"

@@ -66,6 +66,12 @@ def printable(output: str) -> str:
     return output.replace("\x00", "\ufffd")
 
 
+def check_reportable(status: str) -> None:
+    """Refuse to report on a session that is not completed."""
+    if status != "completed":
+        raise Invalid("There is a report once the candidate has completed the assessment.", status=status)
+
+
 def check_reviewable(status: str) -> None:
     """Refuse to review a session that is not completed."""
     if status != "completed":

@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from rules import decimals
+from rules import decimals, links
 from rules.clock import iso
 from schemas import sessions, settings
 from schemas.fields import DecimalText, Moment, Show
@@ -100,6 +100,7 @@ def detail(sitting: Any, cases: Sequence[Any], violations: Sequence[Any]) -> dic
     """Show a completed session with its violations, case by case."""
     return {
         **_result(sitting),
+        "report_url": links.report(sitting.invitation.token),
         "consent": settings.consent(sitting),
         "violation_events": [_violation(one) for one in violations],
         "cases": [_case(one) for one in cases],

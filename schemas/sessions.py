@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import rules.sessions
-from rules import decimals
+from rules import decimals, links
 from rules.clock import iso
 from rules.results import printable
 from schemas.markdown import to_html
@@ -147,6 +147,7 @@ def outcome_event(session: Any) -> dict[str, Any]:
         "max_score": _decimal(session.max_score),
         "score_percentage": _decimal(session.score_percentage),
         "passed": session.passed,
+        "report_url": links.report(session.invitation.token),
     }
 
 

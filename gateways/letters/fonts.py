@@ -49,6 +49,11 @@ def unprintable(texts: Mapping[str, str | None]) -> list[dict[str, str]]:
     ]
 
 
+def printable(text: str) -> str:
+    """Return a text in which the mark for unknown characters stands for each that no font has."""
+    return "".join("\ufffd" if _lacking(cluster) else cluster for cluster in _clusters(text))
+
+
 def missing(text: str) -> str:
     """Name the characters of a text that would be printed as squares; empty where there are none."""
     unknown = dict.fromkeys(one for cluster in _clusters(text) for one in _lacking(cluster))

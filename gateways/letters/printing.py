@@ -28,8 +28,9 @@ class PrintingError(RuntimeError):
 def render(letter: Mapping[str, Any]) -> bytes:
     """Return a letter as PDF, the same for the same letter; raises PrintingError.
 
-    It has `{organisation_name, candidate_name, title, job_title, compensation_text, start_date, body_html}`, the last
-    of them safe to show, the date as ISO 8601 or none.
+    An offer has `{organisation_name, candidate_name, title, job_title, compensation_text, start_date, body_html}`, the
+    last of them safe to show, the date as ISO 8601 or none. Any other letter has `facts` of its own, by their labels,
+    beside `{organisation_name, title, body_html}`.
     """
     pdf = _run({"letter": _data(letter), "folders": [str(one) for one in fonts.folders()]})
     if not pdf.startswith(b"%PDF-") or len(pdf) > LARGEST:
@@ -39,13 +40,7 @@ def render(letter: Mapping[str, Any]) -> bytes:
 
 def _data(letter: Mapping[str, Any]) -> dict[str, Any]:
     """Write a letter as the template wants it."""
-    start = letter["start_date"]
-    facts = {
-        "For": letter["candidate_name"],
-        "Position": letter["job_title"],
-        "Compensation": letter["compensation_text"],
-        "Start": _spelt(date.fromisoformat(start)) if start else "",
-    }
+    facts = letter["facts"] if "facts" in letter else _of_offer(letter)
     spoken = language("".join(str(one) for one in letter.values()))
     return {
         "organisation_name": breakable(letter["organisation_name"]),
@@ -56,6 +51,16 @@ def _data(letter: Mapping[str, Any]) -> dict[str, Any]:
         "families": [*fonts.FAMILIES],
         "language": {"lang": spoken, "region": REGIONS[spoken]} if spoken else {},
         "thickened": THICKENED,
+    }
+
+
+def _of_offer(letter: Mapping[str, Any]) -> dict[str, str]:
+    start = letter["start_date"]
+    return {
+        "For": letter["candidate_name"],
+        "Position": letter["job_title"],
+        "Compensation": letter["compensation_text"],
+        "Start": _spelt(date.fromisoformat(start)) if start else "",
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
+import pypdfium2
 import pytest
 from sqlalchemy import select, update
 
@@ -18,6 +19,7 @@ from store.assessing.sessions import CandidateSession
 from store.events import Event
 from store.outbox import OutboxItem
 from tests.api import Tenant, address
+from tests.operations import states
 from tests.probes import faults, refusal
 from workers import grading
 
@@ -504,3 +506,58 @@ def test_a_session_whose_time_is_up_is_handed_in_and_graded_with_what_was_saved(
     result = tenant.live.get(f"/invites/{token}/result/").json()
     assert [case["status"] for case in result["cases"]] == ["correct", "skipped"]
     assert result["score_percentage"] == "50.00"
+
+
+def report(api: Any, token: str) -> str:
+    """Return the words of a report in one line."""
+    answer = api.get(f"/invites/{token}/report/")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Disposition"] == "attachment; filename=report.pdf"
+    pages = pypdfium2.PdfDocument(answer.content)
+    return " ".join(" ".join(page.get_textpage().get_text_range() for page in pages).split())
+
+
+def test_a_report_tells_what_the_result_tells(tenant: Tenant) -> None:
+    api = tenant.live
+    made = states.a_submission(api)
+    words = report(api, made["token"])
+    result = api.get(f"/invites/{made['token']}/result/").json()
+    for told in (
+        tenant.organisation.name,
+        result["assessment"]["title"],
+        result["candidate_email"],
+        result["cases"][0]["case_title"],
+        "None yet",
+        "Waits for review",
+        "Another window was used",
+    ):
+        assert told in words
+    assert result["report_url"].endswith(f"/api/v1/public/invites/{made['token']}/report/")
+    review = {
+        "cases": [
+            {"case_order": 1, "score": result["cases"][0]["max_score"], "comment": "<b>Sound</b> & brief 🙂"}
+        ]
+    }
+    assert api.post(f"/invites/{made['token']}/result/review/", review).status_code == 200
+    words = report(api, made["token"])
+    assert "Result Not passed Score 10.00 of 20.00 (50.00 %, 70 % to pass)" in words
+    assert "<b>Sound</b> & brief" in words
+    [told] = api.get("/events/", params={"type": "candidate.failed"}).json()["results"]
+    assert told["data"]["report_url"] == result["report_url"]
+
+
+@pytest.mark.parametrize("state", [states.an_invitation, states.a_sitting, states.an_expired_invitation])
+def test_there_is_no_report_before_the_end(tenant: Tenant, state: Any) -> None:
+    made = state(tenant.live)
+    answer = tenant.live.get(f"/invites/{made['token']}/report/")
+    refusal(answer, 400, "VALIDATION_ERROR")
+    assert answer.json()["error"]["details"]["status"] in ("pending", "started", "expired")
+
+
+def test_a_report_of_an_assessment_without_cases_says_so(tenant: Tenant) -> None:
+    api = tenant.live
+    token = api.invitation(api.assessment()["slug"])["invite_token"]
+    base = f"/api/v1/candidate/invites/{token}"
+    tenant.http.post(f"{base}/start/")
+    tenant.http.post(f"{base}/submit/")
+    assert "None, as there are no cases" in report(api, token)

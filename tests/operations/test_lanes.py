@@ -26,6 +26,7 @@ QUIET = {
     "gateways.briefs.is_configured",
     "gateways.cv.kinds.sniff",
     "gateways.cv.kinds.why_not",
+    "gateways.letters.fonts.printable",
     "gateways.letters.fonts.unprintable",
     "gateways.mail.kind",
     "gateways.sandbox.missing",

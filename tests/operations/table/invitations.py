@@ -61,6 +61,9 @@ ROWS = {
     "reopen_invitation": Row(states.an_expired_invitation, {"expires_days": 3}),
     "retake_invitation": Row(states.a_pass, {"expires_days": 3, "send_email": True}, status=201),
     "get_result": Row(states.a_submission, also=(Row(states.a_pass), Row(states.an_invitation))),
+    "get_report": Row(
+        states.a_submission, answers="application/pdf", also=(Row(states.a_pass, answers="application/pdf"),)
+    ),
     "review_result": Row(
         states.a_submission, {"cases": [{"case_order": 1, "score": "7.50", "comment": "Writes are missing."}]}
     ),
