@@ -11,7 +11,7 @@ from alembic import op
 from store.migrations import gently
 
 revision = "0037"
-down_revision = "0033"
+down_revision = "0034"
 branch_labels = None
 depends_on = None
 
