@@ -182,6 +182,17 @@ def interview_event(interview: Any) -> dict[str, Any]:
     return told
 
 
+def analysis_event(interview: Any) -> dict[str, Any]:
+    """Show what is told of an interview once its analysis is ready, or has failed."""
+    found = interview.analysis or {}
+    return {
+        **interview_event(interview),
+        "overall_score": found.get("overall_score"),
+        "report_status": interview.analysis_status,
+        "summary": found.get("summary") or "",
+    }
+
+
 def template(row: Any) -> dict[str, Any]:
     """Show a template: its settings as a room would have them."""
     settings = rules.settings({}, row.settings)

@@ -29,7 +29,6 @@ RESOURCES = {
     "webhook": {"webhooks"},
 }
 OWN = {
-    "interview.analysis_ready": {"assistant"},  # whoever makes the analysis is not built yet
     "candidate.updated": {"candidates"},
     "candidate.note_added": {"candidates"},
     "candidate.merged": {"candidates"},

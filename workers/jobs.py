@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from gateways.mail import RefusedError
-from workers import erasing, grading, mail, probes, replays, screening
+from workers import analyses, erasing, grading, mail, probes, replays, screening
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ JOBS: dict[str, Job] = {
     "probe": Job(probes.probe, threads=2, longest=timedelta(minutes=1), attempts=1_000),
     "replay": Job(replays.replay, threads=1, longest=timedelta(minutes=2)),
     "erase": Job(erasing.erase, threads=1, longest=timedelta(minutes=10)),
+    "analyse": Job(analyses.analyse, threads=1, longest=timedelta(minutes=5), given_up=analyses.given_up),
     "screen": Job(screening.screen, threads=2, longest=timedelta(minutes=5)),
 }
 

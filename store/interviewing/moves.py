@@ -48,6 +48,8 @@ def move(
     """Make a move of a locked room, or refuse; who is in it hears of it."""
     events.apply(session, interview, rules.move(name, interview.status), shows.interview_event, at=at)
     interview.due_at = due_at(interview)
+    if interview.status == "ended":
+        outbox.add(session, interview, "analyse", interview_id=str(interview.id))
     _tell(session, interview)
 
 

@@ -1,0 +1,34 @@
+"""Analyses of interviews that have ended."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+import store
+from rules import analysis
+from schemas import interviews as schemas
+from store.interviewing import analyses, rooms
+
+log = logging.getLogger("hiring.interviews")
+
+
+def analyse(_id: UUID, arguments: Mapping[str, Any]) -> None:
+    """Analyse the interview `interview_id` once; one that is not pending has been."""
+    id = UUID(arguments["interview_id"])
+
+    def work(session: Session) -> None:
+        if room := analyses.hold(session, id):
+            asked = rooms.questions(session, room)
+            found = analysis.analyse(analyses.stream(session, room), asked, room.started_at, room.ended_at)
+            analyses.keep(session, room, found, None, schemas)
+            log.info("analysed", extra={"interview_id": str(id)})
+
+    store.in_transaction(work)
+
+
+def given_up(session: Session, arguments: Mapping[str, Any], _why: BaseException) -> None:
+    """Say that there will be no analysis."""
+    analyses.fail(session, UUID(arguments["interview_id"]), schemas)
