@@ -30,6 +30,9 @@ def keeps_headers(answer: httpx.Response, documented: dict[str, Any]) -> None:
             assert validator.is_valid(wanted), f"{name}: {value}"
 
 
+STREAMED = {"export_audit_log"}  # made while they are sent: nobody knows their length beforehand
+
+
 @each()
 def test_a_succeeding_request_is_answered_as_the_document_says(
     operation: Documented, row: Row, tenant: Tenant
@@ -41,7 +44,10 @@ def test_a_succeeding_request_is_answered_as_the_document_says(
         answer = ask(tenant.live, operation, one, ids)  # also held against the schema
         assert answer.status_code == one.status, answer.text
         assert (answer.headers.get("content-type", "").partition(";")[0] or None) == one.answers
-        assert int(answer.headers.get("content-length", 0)) == answer.num_bytes_downloaded
+        length = answer.headers.get(
+            "content-length", answer.num_bytes_downloaded if operation.id in STREAMED else 0
+        )
+        assert int(length) == answer.num_bytes_downloaded
         keeps_headers(answer, promised[str(one.status)].get("headers", {}))
         seen.add((str(one.status), one.answers))
         if "304" in promised:
