@@ -10,7 +10,7 @@ from alembic import op
 
 from store.migrations import gently
 
-revision = "0037"
+revision = "0035"
 down_revision = "0034"
 branch_labels = None
 depends_on = None
