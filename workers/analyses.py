@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 import store
 from rules import analysis
 from schemas import interviews as schemas
-from store.interviewing import analyses, rooms
+from store.interviewing import analyses, contents
 
 log = logging.getLogger("hiring.interviews")
 
@@ -21,7 +21,7 @@ def analyse(_id: UUID, arguments: Mapping[str, Any]) -> None:
 
     def work(session: Session) -> None:
         if room := analyses.hold(session, id):
-            asked = rooms.questions(session, room)
+            asked = contents.questions(session, room)
             found = analysis.analyse(analyses.stream(session, room), asked, room.started_at, room.ended_at)
             analyses.keep(session, room, found, None, schemas)
             log.info("analysed", extra={"interview_id": str(id)})

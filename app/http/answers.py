@@ -131,11 +131,13 @@ _KINDS: dict[type, Callable[[Made, Request], Answer]] = {
 async def send(
     answer: Answer,
     to: Send,
-    more: Callable[[Iterator[bytes]], Awaitable[bytes | None]],
+    more: Callable[[Iterator[bytes]], Awaitable[bytes | None]] | None = None,
     *,
     head: bool = False,
 ) -> None:
     """Hand an answer to the server; to HEAD without its body. `more` makes the next of its parts, None after the last.
+
+    Only an answer that is made while it is sent needs it.
 
     Raises TimeoutError for a client that does not take a part in its time.
     """
@@ -150,5 +152,5 @@ async def send(
         while part is not None:
             async with asyncio.timeout(TAKEN_WITHIN):
                 await to({"type": "http.response.body", "body": part, "more_body": True})
-            part = await more(answer.rest)
+            part = await more(answer.rest) if more else None
     await to({"type": "http.response.body", "body": part or b""})
