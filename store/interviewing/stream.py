@@ -66,7 +66,8 @@ _KEEP = Prepared(
         FROM interviews WHERE id IN (SELECT room FROM given)
         ORDER BY id FOR UPDATE SKIP LOCKED
     ), fresh AS (
-        SELECT given.*, held.last_number + row_number() OVER (PARTITION BY room ORDER BY place) AS number
+        SELECT given.place, given.room, given.id, given.kind, given.actor, given.actor_name, given.data, given.bytes,
+               held.last_number + row_number() OVER (PARTITION BY room ORDER BY place) AS number
         FROM given JOIN held ON held.id = room
         WHERE is_open AND held.last_number < :most
           AND NOT EXISTS (SELECT FROM interview_events e WHERE e.interview_id = room AND e.id = given.id)
@@ -172,7 +173,8 @@ _HEADS = Prepared(
 )
 _EVENTS = Prepared(
     text("""
-    SELECT found.* FROM jsonb_to_recordset(CAST(:seen AS jsonb)) AS given (room uuid, seen bigint, last bigint),
+    SELECT found.interview_id, found.number, found.id, found.kind, found.actor, found.actor_name, found.data, found.at
+    FROM jsonb_to_recordset(CAST(:seen AS jsonb)) AS given (room uuid, seen bigint, last bigint),
     LATERAL (
         SELECT interview_id, number, id, kind, actor, actor_name, data, at FROM interview_events
         WHERE interview_id = given.room AND number > given.seen AND number <= given.last
@@ -183,7 +185,8 @@ _EVENTS = Prepared(
 # Updates that were put together have the number of the last one: whoever missed one of them gets the whole.
 _UPDATES = Prepared(
     text("""
-    SELECT found.* FROM jsonb_to_recordset(CAST(:seen AS jsonb)) AS given (room uuid, seen bigint, last bigint),
+    SELECT found.interview_id, found.number, found.update
+    FROM jsonb_to_recordset(CAST(:seen AS jsonb)) AS given (room uuid, seen bigint, last bigint),
     LATERAL (
         SELECT interview_id, number, update FROM interview_updates
         WHERE interview_id = given.room AND number > given.seen AND number <= given.last
