@@ -20,6 +20,7 @@ from schemas import careers as careers_schemas
 from schemas import cases as case_schemas
 from schemas import document
 from schemas import enrollments as enrollment_schemas
+from schemas import interviews as interview_schemas
 from schemas import invitations as invitation_schemas
 from schemas import jobs as job_schemas
 from schemas import offers as offer_schemas
@@ -36,6 +37,7 @@ from store.auditing import lists as audit_lists
 from store.database.listing import Listing
 from store.delivering import deliveries, fanout, webhooks
 from store.hiring import careers, jobs
+from store.interviewing import contents, tasks, templates
 from store.offering import offers
 from store.people import candidates, notes, scorecards
 
@@ -77,9 +79,12 @@ SHOWN = {
         enrollments.NOTES, enrollment_schemas.note, {"enrollment_id": made_id("enrollments", 1)}
     ),
     "list_events": Shown(events.LIST, fanout.envelope),
+    "list_interviews": Shown(contents.LIST, interview_schemas.item),
+    "list_interview_templates": Shown(templates.LIST, interview_schemas.template),
     "list_invitations": Shown(invitations.LIST, invitation_schemas.detail),
     "list_jobs": Shown(jobs.LIST, job_schemas.item),
     "list_offers": Shown(offers.LIST, offer_schemas.offer),
+    "list_org_tasks": Shown(tasks.LIST, interview_schemas.task),
     "list_open_jobs": Shown(careers.LIST, lambda job: careers_schemas.item(job, _VISITED)),
     "list_pipelines": Shown(pipelines.LIST, pipeline_schemas.item),
     "list_results": Shown(results.LIST, result_schemas.item, _OF_ASSESSMENT),
@@ -163,6 +168,18 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
             ("an address", f"C{rows // 2}@EXAMPLE.COM"),
             ("no letters", "xyx"),
         ),
+        "list_interviews q": (
+            ("frequent letters", "exa"),
+            ("some letters", "kat"),
+            ("rare letters", "zvz"),
+            ("one letter", "q"),
+            ("an address", f"C{rows // 2}@EXAMPLE.COM"),
+            ("no letters", "xyx"),
+        ),
+        "list_org_tasks q": (("frequent letters", "case"), ("no letters", "xyx")),
+        "list_interviews status": (("status", "ended"), ("rare status", "no_show")),
+        "interview_type": (("frequent type", "technical"), ("absent type", "mixed")),
+        "interviewer_mode": (("frequent mode", "human_only"), ("rare mode", "ai_only")),
         "list_applications status": (("status", "submitted"), ("rare status", "hired")),
         "list_assessment_invitations status": (("status", "completed"), ("rare status", "started")),
         "list_assessments status": (("status", "active"),),

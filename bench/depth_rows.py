@@ -30,6 +30,8 @@ TABLES = (
     "offers",
     "enrollments",
     "application_events",
+    "interviews",
+    "interview_templates",
 )
 
 
@@ -291,6 +293,28 @@ SELECT {id("offers", "n")}, {MADE}, {CHANGED}, {OWNER}, true, {id("applications"
        'Senior engineer', '<p>Dear Ada, we would like you to join us.</p>', 'EUR 84,000', ''
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
+TEMPLATES = f"""
+INSERT INTO interview_templates (id, created_at, updated_at, organisation_id, livemode, title, settings)
+SELECT {id("interview_templates", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'Technical interview ' || n, '{{}}'
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+# Most have ended; a sixteenth is held with a model, a thousandth with a model alone.
+INTERVIEWS = f"""
+INSERT INTO interviews (
+    id, created_at, updated_at, organisation_id, livemode, title, candidate_token, interviewer_token, candidate_id,
+    candidate_email, candidate_name, status, interview_type, interviewer_mode, human_can_join, voice_mode,
+    active_language, time_limit_minutes
+)
+SELECT {id("interviews", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'Technical interview', 'candidate-' || n,
+       'interviewer-' || n, {id("candidates", "n")}, 'c' || n || '@example.com',
+       (ARRAY['Ada', 'Grace', 'Alan', 'Edsger', 'Barbara', 'Mary', 'Katherine', 'Dorothy'])[1 + {chance(21)} %% 8]
+           || ' ' || translate(substr(md5(n::text), 1, 8), '0123456789abcdef', 'aeioulrnstmdkbvz'),
+       CASE WHEN {chance(22)} %% 1000 = 0 THEN 'no_show' WHEN n %% 8 = 0 THEN 'scheduled' ELSE 'ended' END,
+       CASE WHEN n %% 4 = 0 THEN 'coding' ELSE 'technical' END,
+       CASE WHEN {chance(23)} %% 1000 = 0 THEN 'ai_only' WHEN n %% 16 = 0 THEN 'hybrid' ELSE 'human_only' END,
+       true, false, 'python', 60
+FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
 
 
 @dataclass(frozen=True)
@@ -321,6 +345,8 @@ FILLINGS = (
     Filling("events", EVENTS),
     Filling("deliveries", DELIVERIES),
     Filling("offers", OFFERS, 0.1),
+    Filling("interview_templates", TEMPLATES, 0.1),
+    Filling("interviews", INTERVIEWS),
     Filling("audit_rows", AUDIT),
     Filling("audit_chains", CHAINS, 0),
 )

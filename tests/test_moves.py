@@ -27,6 +27,7 @@ NO_STATES = {
     "store/people/merging.py merge": "the blanks of a profile, which has none",
     # An event would name whom nobody may name any more; what is open ends without one.
     "store/people/erasing.py ROWS": "what is taken out of everything about a person",
+    "store/interviewing/visits.py join": "the moment at which a side came in",
     "store/operating/reencryption.py batch": "columns that are encrypted",
 }
 SQL = re.compile(

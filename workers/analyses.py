@@ -31,4 +31,5 @@ def analyse(_id: UUID, arguments: Mapping[str, Any]) -> None:
 
 def given_up(session: Session, arguments: Mapping[str, Any], _why: BaseException) -> None:
     """Say that there will be no analysis."""
-    analyses.fail(session, UUID(arguments["interview_id"]), schemas)
+    if "interview_id" in arguments:
+        analyses.fail(session, UUID(arguments["interview_id"]), schemas)

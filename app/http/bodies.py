@@ -167,9 +167,9 @@ def media_type(header: str) -> tuple[str, dict[str, str]]:
 def assemble(pairs: list[tuple[str, Any]], schema: dict[str, Any]) -> dict[str, Any]:
     """Make an object of a form's fields, each read as its property's type has it.
 
-    An array of strings is repeated fields; any other array or object is one field holding its JSON, and `answers.age`
-    is a text inside the object `answers`. A text that cannot be read as its type stays a text, so that validation says
-    what is wrong with it.
+    An array of strings is repeated fields; any other array or object is one field holding its JSON, as is what may be
+    anything where it can be read so, and `answers.age` is a text inside the object `answers`. A text that cannot be
+    read as its type stays a text, so that validation says what is wrong with it.
     """
     properties = schema.get("properties", {})
     given: dict[str, list[Any]] = {}
@@ -183,6 +183,9 @@ def assemble(pairs: list[tuple[str, Any]], schema: dict[str, Any]) -> dict[str, 
         else:
             given.setdefault(name, []).append(value)
     made = {name: _value(values, properties.get(name, {})) for name, values in given.items()}
+    for name, values in given.items():
+        if properties.get(name, {"type": ""}).keys().isdisjoint(("type", "anyOf", "oneOf", "allOf")):
+            made[name] = _anything(name, values)
     for outer, texts in inside.items():
         whole = made.setdefault(outer, {})
         if isinstance(whole, dict):  # if not, validation will say so
@@ -202,6 +205,16 @@ def _value(values: list[Any], schema: dict[str, Any]) -> Any:
 def _free(schema: dict[str, Any]) -> bool:
     """Say whether any text is a value, the word null too."""
     return schema.get("type") == "string" and not {"enum", "format"} & set(schema)
+
+
+def _anything(name: str, values: list[Any]) -> Any:
+    if len(values) > 1:
+        raise Unreadable(f"The field {name!r} stands twice.")
+    value = values[0]
+    try:
+        return read_json(value.encode(), {}) if isinstance(value, str) else value
+    except Unreadable:
+        return value
 
 
 def read_text(text: Any, schema: dict[str, Any]) -> Any:

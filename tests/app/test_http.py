@@ -60,9 +60,8 @@ def test_a_path_takes_its_methods_and_says_which(client: Api, at: str) -> None:
             assert (response.status_code, response.content) == (204, b"")
         elif method not in allowed(at):
             assert response.status_code == 405
-            if at.startswith(
-                ("/careers/", "/join/", "/offer/")
-            ):  # people come here: what they did wrong is told on a page
+            # People come here: what they did wrong is told on a page.
+            if at.startswith(("/careers/", "/join/", "/offer/", "/interview/")):
                 assert response.headers["content-type"].startswith("text/html")
             elif method != "HEAD":
                 refusal(response, 405, "METHOD_NOT_ALLOWED")

@@ -84,6 +84,7 @@ def test_what_waits_is_told_with_its_age(caller: Caller) -> None:
             text("UPDATE events SET created_at = now() - interval '1 hour' WHERE fanned_out_at IS NULL")
         )
         outbox.add(session, None, "mail", template="x")
+    with store.transaction() as session:
         session.execute(text("UPDATE outbox SET last_error = 'refused' WHERE job = 'mail'"))
         session.execute(
             text(

@@ -34,7 +34,7 @@ VOLATILE = {
     "hook": r"(?<=/hook/)\d+",
     "reference": r"(?<=ats-)\d+",
     "owner": r"(?<=orthwind[ -])\d+",  # may be the number of something else too
-    "time": r"(?<=_ms\":)\d+",
+    "time": r"(?:(?<=_ms\":)|(?<=_ms\": ))\d+",
     "address": r"198\.51\.100\.\d",
     "cursor": r"(?<=cursor=)[\w-]+",
 }

@@ -85,7 +85,7 @@ def test_another_time_is_an_update_and_a_cancellation_takes_it_out(tenant: Tenan
     ]  # fmt: skip
     assert len({str(event["UID"]) for _, event in found}) == 1
     assert found[1][1].start.isoformat()[:19] == moment[:19]
-    subjects = [one["Subject"].split(":")[0] for one in sent(email)]
+    subjects = [one["Subject"].strip().split(":")[0] for one in sent(email)]
     assert subjects[0].startswith("Your interview with")
     assert subjects[1].startswith("A new time for your interview")
     assert subjects[2] == "Cancelled"
