@@ -16,6 +16,7 @@ from tests.contract.makers import (
     a_candidate,
     a_case,
     a_case_of_the_catalogue,
+    a_meeting,
     a_member,
     a_number_question,
     a_pipeline,
@@ -240,6 +241,23 @@ def a_signal(body: Body, request: Request) -> None:
         body["case_order"] = min(body["case_order"], 4)
 
 
+def a_question_asked(body: Body, request: Request) -> None:
+    """It is one of the room's."""
+    if "question_id" in body:
+        body["question_id"] = shared(a_meeting)["question_id"]
+
+
+def a_drawing(body: Body, request: Request) -> None:
+    """A whiteboard may be empty; a form says so with no part at all."""
+    a_whole_list(body, "strokes", request, {"colour": "ink", "width": 2, "points": [[1, 1]]})
+
+
+def an_edit(body: Body, request: Request) -> None:
+    """Changes of a document are what its library writes."""
+    if "updates" in body:
+        body["updates"] = ["AQEBAAQBBGNvZGUFaGVsbG8A"] * min(len(body["updates"]), 2)
+
+
 def an_answer(body: Body, request: Request) -> None:
     """A choice is among the case's options (hooks.py picks the case by the answer); a form says nothing in one way."""
     if isinstance(body["answer"], list) and body["answer"]:
@@ -385,6 +403,10 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "reschedule_interview": a_time,
     "create_interview_template": a_talk,
     "update_interview_template": a_talk,
+    "show_room_question": a_question_asked,
+    "save_room_code": a_question_asked,
+    "save_whiteboard": a_drawing,
+    "send_live_changes": an_edit,
     "create_webhook": an_endpoint,
     "update_webhook": an_endpoint,
 }

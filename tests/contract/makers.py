@@ -297,6 +297,33 @@ def an_interview() -> Ids:
     return {"room_id": call("POST", "/interviews/create/", room)["id"]}
 
 
+def a_meeting() -> Ids:
+    """An interview that both sides are in; the token is the candidate's."""
+    asked = {"title": "Interview", "questions": [{"title": "A slow page"}]}
+    made = call("POST", "/interviews/create/", asked)
+    inside = made["interviewer_url"].rpartition("/")[2]
+    for token in (made["candidate_token"], inside):
+        call("POST", f"/interviews/{token}/join/", {"consent_accepted": True}, base=CANDIDATE)
+    return {
+        "room_id": made["id"],
+        "token": made["candidate_token"],
+        "inside": inside,
+        "question_id": made["questions"][0]["id"],
+    }
+
+
+def a_room_from_inside() -> Ids:
+    """The same for its interviewer, who chooses the question."""
+    made = shared(a_meeting)
+    return {**made, "token": made["inside"]}
+
+
+def a_shared_room() -> Ids:
+    """A link to look at an interview."""
+    link = call("POST", f"/interviews/{shared(a_meeting)['room_id']}/share/", {})
+    return {"token": link["token"]}
+
+
 def an_interview_template() -> Ids:
     return {"template_id": call("POST", "/interviews/templates/create/", {"title": "Interview"})["id"]}
 
@@ -364,6 +391,10 @@ FRESH: dict[str, Make] = {
     "answer_on_offer_page": a_sent_offer,
     "cancel_interview": an_interview,
     "reschedule_interview": an_interview,
+    "end_room": a_meeting,
+    "show_room_question": a_room_from_inside,
+    "get_shared_replay": lambda: shared(a_shared_room),
+    "show_shared_interview_page": lambda: shared(a_shared_room),
     "update_interview_template": an_interview_template,
     "delete_interview_template": an_interview_template,
     "show_join_page": a_member_invite,
@@ -411,6 +442,8 @@ SHARED: dict[tuple[str, str], Make] = {
     ("offers", "token"): a_sent_offer,
     ("offer", "token"): a_sent_offer,
     ("interviews", "room_id"): an_interview,
+    ("interviews", "token"): a_meeting,
+    ("interview", "token"): a_meeting,
     ("interviews", "template_id"): an_interview_template,
     ("docs", "name"): lambda: {"name": "quickstart"},
     ("docs", "code"): lambda: {"code": "NOT_FOUND"},
