@@ -143,6 +143,16 @@ def test_hybrid_interviews_need_the_growth_plan(http: TestClient) -> None:
             f"/interviews/{path}/", {"title": "I", "interviewer_mode": "hybrid", **body}
         )
         assert refusal(answer, 403, "PLAN_REQUIRED")["details"]["required_plan"] == "growth"
+    template = states.post(starter.live, "/interviews/templates/create/", {"title": "T"})
+    changed = starter.live.patch(
+        f"/interviews/templates/{template['id']}/update/", {"interviewer_mode": "hybrid"}
+    )
+    refusal(changed, 403, "PLAN_REQUIRED")
+
+
+def test_a_template_with_a_case_that_is_not_there_is_refused(tenant: Tenant) -> None:
+    unknown = {"title": "T", "coding_case_ids": ["0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c55"]}
+    refusal(tenant.live.post("/interviews/templates/create/", unknown), 404, "CASE_NOT_FOUND")
 
 
 # --- Whom one knows
@@ -538,6 +548,11 @@ def test_where_no_interview_is_left_the_first_stage_refuses_and_a_later_one_wait
     answer = tenant.live.post(f"/pipelines/{first}/enroll/", {"email": "ada@example.com"})
     refusal(answer, 403, "LIMIT_REACHED")
     assert tenant.live.get(f"/pipelines/{first}/enrollments/").json()["results"] == []
+    job = states.post(tenant.live, "/jobs/create/", {"title": "Engineer", "pipeline_slug": first})
+    tenant.live.post(f"/jobs/{job['slug']}/publish/")
+    person = {"email": address(), "full_name": "Ada Lovelace", "job_slug": job["slug"]}
+    applied = states.post(tenant.live, "/applications/create/", person)
+    refusal(tenant.live.post(f"/applications/{applied['id']}/advance/"), 403, "LIMIT_REACHED")
     made = enroll(tenant.live, second)
     waits = do(tenant.live, made["id"], "advance").json()
     assert (waits["current_stage"], waits["waiting_reason"]) == (1, "interview_quota")

@@ -19,6 +19,16 @@ from tests import rooms
 from tests.rooms import SUM, TALK
 
 ONE = "0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c55"
+# What adds to a room.
+REQUESTS = [
+    ("post", "join/", {}),
+    ("post", "messages/", {"content": "x"}),
+    ("put", "code/", {"code": "x"}),
+    ("put", "whiteboard/", {"strokes": [{"colour": "ink", "width": 2, "points": [[1, 1]]}]}),
+    ("post", "run/", {"code": "x", "language": "python"}),
+    ("post", "violations/", {"violation_type": "focus_loss"}),
+    ("post", "live/", {"updates": ["AQEBAAQBBGNvZGUFaGVsbG8A"]}),
+]
 
 
 def joined(http, *questions, **fields):
@@ -230,17 +240,12 @@ def test_the_end_keeps_the_code_and_closes_everything(http):
     assert "typed live\n" in [one.data["code"] for one in room.events("code")][-1]
     assert [one.kind for one in room.events()][-1] == "end"
     assert room.told() == ["interview.started", "interview.completed"]
-    requests = [
-        ("post", "join/", {}),
-        ("post", "messages/", {"content": "x"}),
-        ("put", "code/", {"code": "x"}),
-        ("put", "whiteboard/", {"strokes": []}),
-        ("post", "run/", {"code": "x", "language": "python"}),
-        ("post", "violations/", {"violation_type": "focus_loss"}),
-        ("post", "live/", {"updates": []}),
-    ]
-    for method, path, body in requests:
+    for method, path, body in REQUESTS:
         assert refusal(getattr(http, method)(f"{room.url}{path}", json=body)) == (409, "SESSION_CLOSED")
+    stream = http.get(f"{room.url}live/", headers={"Accept": "text/event-stream"})
+    assert refusal(stream) == (409, "SESSION_CLOSED")
+    other = http.post(f"{room.inside}question/", json={"question_id": room.questions[1]})
+    assert refusal(other) == (409, "SESSION_CLOSED")
 
 
 def test_when_time_is_up_it_ends_at_that_moment_whoever_looks(http):
@@ -319,8 +324,11 @@ def test_many_updates_become_few_and_nothing_of_them_is_lost(http, monkeypatch):
 def test_a_room_is_not_endless(http, monkeypatch):
     monkeypatch.setattr(limits, "MOST_NUMBERS", 3)
     room = joined(http)
-    answer = http.post(f"{room.url}messages/", json={"content": "One more"})
-    assert refusal(answer) == (403, "LIMIT_REACHED")
+    for method, path, body in REQUESTS:
+        answer = getattr(http, method)(f"{room.url}{path}", json=body)
+        assert refusal(answer) == (403, "LIMIT_REACHED"), path
+    other = http.post(f"{room.inside}question/", json={"question_id": room.questions[1]})
+    assert refusal(other) == (403, "LIMIT_REACHED")
     assert http.post(f"{room.url}end/").status_code == 200
 
 
