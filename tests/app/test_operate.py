@@ -154,6 +154,8 @@ def told(settings: Settings, level: str = "wrong") -> dict[str, str]:
 
 
 def test_a_healthy_instance_has_nothing_wrong(patient: Settings) -> None:
+    with store.transaction() as session:  # what other tests left behind would be due
+        session.execute(text("DELETE FROM outbox WHERE finished_at IS NOT NULL"))
     assert told(patient) == {}
     assert {"database", "schema", "redis", "relay", "schedule"} <= set(told(patient, "ok"))
 
