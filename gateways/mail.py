@@ -3,32 +3,22 @@
 import os
 import re
 import smtplib
-import socket
-import ssl
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Set
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.parser import BytesHeaderParser
 from email.policy import SMTP, SMTPUTF8
 from email.utils import format_datetime, parseaddr
-from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from gateways import calendars
+from gateways import calendars, smtp
 from rules.clock import now
 
-SECONDS = 30.0  # for one exchange from the greeting on
-CONNECT_SECONDS = 10.0  # for the name, and again for the connection
 WANTS_LOGIN = 530  # is about us and not about the message, like whatever is said before it
 
-# Threads of their own: the names of customers' endpoints hold no mail up.
-_resolver = ThreadPoolExecutor(4, thread_name_prefix="mail-resolver")
 _NOT_IN_ADDRESSES = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029,;:<>()\[\]\"\\]")
 
 
@@ -50,8 +40,7 @@ class Mail:
 
 @dataclass(frozen=True)
 class _Settings:
-    smtp_url: str
-    smtp_plain: bool
+    server: smtp.Server | None
     sender: str
     folder: Path
 
@@ -66,12 +55,12 @@ class RefusedError(smtplib.SMTPException):
 def configure(*, smtp_url: str, mail_from: str, mail_dir: Path, smtp_plain: bool = False) -> None:
     """Say where mail goes and whom it comes from; `smtp_plain` lets it go without TLS (development)."""
     global _settings  # noqa: PLW0603 - one process, one way out
-    _settings = _Settings(smtp_url, smtp_plain, mail_from, mail_dir)
+    _settings = _Settings(smtp.Server(smtp_url, smtp_plain) if smtp_url else None, mail_from, mail_dir)
 
 
 def kind(*, livemode: bool) -> str:
     """Say how mail of a mode goes out: smtp or files."""
-    return "smtp" if livemode and _settings is not None and _settings.smtp_url else "files"
+    return "smtp" if livemode and _settings is not None and _settings.server else "files"
 
 
 def send(mail: Mail) -> None:
@@ -80,8 +69,8 @@ def send(mail: Mail) -> None:
     message = compose(mail, settings.sender)
     if not mail.livemode:
         _write(settings.folder / "test", mail.id, message)
-    elif settings.smtp_url:
-        _transmit(message)
+    elif settings.server:
+        _transmit(message, settings.server)
     else:
         _write(settings.folder, mail.id, message)
 
@@ -164,15 +153,19 @@ def forget(ids: Iterable[str], addresses: Set[str]) -> None:
 
 
 def greet() -> None:
-    """Log in to the mail server and send nothing; raises OSError (SMTP errors are OSErrors) when it refuses."""
-    with _connected():
-        pass
+    """Log in to the mail server, if there is one, and send nothing; raises OSError when it refuses."""
+    if server := _configured().server:
+        with smtp.connected(server):
+            pass
 
 
-def _transmit(message: EmailMessage) -> None:
-    with _connected() as client:
+def _transmit(message: EmailMessage, server: smtp.Server) -> None:
+    to, sender = (message[name].addresses[0].addr_spec for name in ("To", "From"))
+    beyond_ascii = () if to.isascii() and sender.isascii() else ("SMTPUTF8", "BODY=8BITMIME")
+    content = message.as_bytes()
+    with smtp.connected(server) as client:
         try:
-            client.send_message(message)
+            client.sendmail(sender, [to], content, beyond_ascii)
         except smtplib.SMTPException as fault:
             code, text = _answer(fault)
             if 500 <= code < 600 and code != WANTS_LOGIN:
@@ -188,84 +181,3 @@ def _answer(fault: smtplib.SMTPException) -> tuple[int, bytes]:
         words = fault.smtp_error
         return fault.smtp_code, words if isinstance(words, bytes) else words.encode()
     return 0, b""
-
-
-class _Client(smtplib.SMTP):
-    """SMTP over a connection that is there already."""
-
-    def __init__(self, connection: socket.socket, host: str) -> None:
-        self._connection = connection
-        super().__init__(host)
-
-    def connect(self, *_: object) -> tuple[int, bytes]:
-        self.sock, self.file = self._connection, None
-        return self.getreply()
-
-
-@contextmanager
-def _connected() -> Iterator[smtplib.SMTP]:
-    """Log in; leaving is polite, and what comes of it no matter, for the server has answered for the mail by then."""
-    settings = _configured()
-    parts = urlsplit(settings.smtp_url)
-    host = parts.hostname or "localhost"
-    smtps = parts.scheme == "smtps"
-    with _open(host, parts.port or (465 if smtps else 587)) as bare, _ended_in_time(bare):
-        connection = _tls().wrap_socket(bare, server_hostname=host) if smtps else bare
-        with closing(_Client(connection, host)) as client:
-            client.ehlo()
-            if not smtps and (client.has_extn("starttls") or not settings.smtp_plain):
-                client.starttls(context=_tls())  # raises where the server has none
-                client.ehlo()
-            if parts.username:
-                client.login(unquote(parts.username), unquote(parts.password or ""))
-            yield client
-            with suppress(OSError):
-                client.quit()
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Trust whom the machine trusts; to read that takes ten times as long as a mail."""
-    return ssl.create_default_context()
-
-
-def _open(host: str, port: int) -> socket.socket:
-    """Connect to the first address that answers; names too are looked up within the limit."""
-    found = _resolver.submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    failure: OSError = socket.gaierror(f"the name {host} has no address")
-    addresses = list(dict.fromkeys(str(info[4][0]) for info in found.result(CONNECT_SECONDS)))
-    for address in addresses:
-        try:
-            connection = socket.create_connection((address, port), CONNECT_SECONDS / len(addresses))
-        except OSError as error:
-            failure = error
-        else:
-            connection.settimeout(SECONDS)
-            return connection
-    raise failure
-
-
-@contextmanager
-def _ended_in_time(connection: socket.socket) -> Iterator[None]:
-    """End a connection when the time for the whole exchange is over, whatever it waits for and however it drips."""
-    over = threading.Event()
-    handle = connection.dup()  # TLS takes the other one over
-
-    def end() -> None:
-        over.set()
-        with suppress(OSError):
-            handle.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(SECONDS, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    except OSError as fault:
-        if over.is_set():
-            raise TimeoutError(f"The mail server took longer than {SECONDS:g} s.") from fault
-        raise
-    finally:
-        timer.cancel()
-        timer.join()
-        handle.close()

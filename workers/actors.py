@@ -1,7 +1,6 @@
 """The Dramatiq actors, one for each kind of work: a message says that there is something to do, the database what."""
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -17,6 +16,7 @@ from store.database import aside
 from store.database.aside import Row
 from store.outbox import Taken
 from workers import broker, leases, measures
+from workers.broker import RUNG_SECONDS
 from workers.jobs import JOBS, Job, wait
 from workers.outbox import Room
 from workers.turns import Turns
@@ -24,8 +24,6 @@ from workers.turns import Turns
 log = logging.getLogger("hiring.work")
 
 AHEAD = 8  # messages of a kind that wait in Redis, for each of its threads
-# Where all that is due is of an organisation that has its share, its messages go on coming.
-CROWDED_SECONDS = 0.1
 
 
 class Actors:
@@ -33,11 +31,19 @@ class Actors:
 
     def __init__(self, brokers: Mapping[str, Broker]) -> None:
         self._brokers, self._client = brokers, next(iter(brokers.values())).client
-        self._actors = {kind: _actor(broker, kind) for kind, broker in brokers.items()}
+        self._turns = {
+            kind: Turns(kind, threads=JOBS[kind].threads, a_second=JOBS[kind].a_second) for kind in brokers
+        }
+        self._actors = {kind: _actor(broker, kind, self._turns[kind]) for kind, broker in brokers.items()}
 
     def ring(self, kind: str) -> None:
         """Wake whichever thread is free, for one piece of outbox work."""
         self._actors[kind].send()
+
+    def look(self) -> None:
+        """Have the threads look that wait for those who have their share."""
+        for turns in self._turns.values():
+            turns.look()
 
     def first(self, ids: Sequence[UUID]) -> int:
         """Note that work is rung for, and say for how many pieces of it nobody has rung lately."""
@@ -49,9 +55,7 @@ class Actors:
         return {kind: Room(JOBS[kind].threads * AHEAD, count) for kind, count in waiting.items()}
 
 
-def _actor(broker: dramatiq.Broker, kind: str) -> "dramatiq.Actor[..., None]":
-    turns = Turns(kind, threads=JOBS[kind].threads)
-
+def _actor(broker: dramatiq.Broker, kind: str, turns: Turns) -> "dramatiq.Actor[..., None]":
     def rung(
         *_: object,
     ) -> None:  # an older version's message names a piece of work: it is a bell all the same
@@ -65,11 +69,9 @@ def _actor(broker: dramatiq.Broker, kind: str) -> "dramatiq.Actor[..., None]":
 
 def work(turns: Turns) -> None:
     """Do the next piece of work of a kind, if there is any."""
-    with turns.next() as taken:
+    with turns.next(patience=RUNG_SECONDS) as taken:
         if taken is not None:
             _do(taken, JOBS[taken.job])
-        elif turns.crowded():
-            time.sleep(CROWDED_SECONDS)
 
 
 def _do(taken: Taken, job: Job) -> None:

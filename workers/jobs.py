@@ -19,6 +19,7 @@ class Job:
     run: Callable[[UUID, dict[str, Any]], None]  # the item's id and arguments; outside any transaction
     threads: int  # in each process: a kind that hangs or floods takes no other kind's
     longest: timedelta  # longer than the work ever takes: then it hangs, and is begun again elsewhere
+    a_second: float | None = None  # begun for one organisation by each process at most; None: as they come
     attempts: int = 20  # set aside after so many: about ten hours
     final: tuple[
         type[Exception], ...
@@ -32,6 +33,7 @@ JOBS: dict[str, Job] = {
         mail.send,
         threads=4,
         longest=timedelta(minutes=2),
+        a_second=25,
         final=(RefusedError,),
         given_up=mail.given_up,
     ),

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cache
 
 import store
 from store import outbox
@@ -16,25 +17,41 @@ log = logging.getLogger("hiring.work")
 LEASE = timedelta(seconds=45)
 EVERY_SECONDS = 10.0
 
+_held: dict[object, tuple[Taken, float]] = {}  # and until when, on the clock of time.monotonic, at most
+
 
 @contextmanager
 def kept(item: Taken, *, longest: timedelta) -> Iterator[None]:
     """Renew an item's lease during the block, for as long as the work may take at most."""
-    done = threading.Event()
-    thread = threading.Thread(target=_renew, args=[item, done, longest], name="lease", daemon=True)
-    thread.start()
+    _keeper()
+    mark = object()
+    _held[mark] = item, time.monotonic() + longest.total_seconds()
     try:
         yield
     finally:
-        done.set()
-        thread.join()
+        del _held[mark]
 
 
-def _renew(item: Taken, done: threading.Event, longest: timedelta) -> None:
-    end = time.monotonic() + longest.total_seconds()
-    while not done.wait(EVERY_SECONDS) and time.monotonic() < end:
-        try:
-            with store.transaction() as session:
-                outbox.renew(session, item, lease=LEASE)
-        except Exception as fault:  # the database is away: the next turn may still be in time
-            log.warning("A lease could not be renewed: %s", fault)
+@cache
+def _keeper() -> threading.Thread:
+    """One thread for all: most work is over before its lease has to be renewed."""
+    thread = threading.Thread(target=_keep, name="leases", daemon=True)
+    thread.start()
+    return thread
+
+
+def _keep() -> None:
+    while True:
+        time.sleep(EVERY_SECONDS)
+        for mark in list(_held):
+            held = _held.get(mark)
+            if held and time.monotonic() < held[1]:
+                _renew(held[0])
+
+
+def _renew(item: Taken) -> None:
+    try:
+        with store.transaction() as session:
+            outbox.renew(session, item, lease=LEASE)
+    except Exception as fault:  # the database is away: the next turn may still be in time
+        log.warning("A lease could not be renewed: %s", fault)

@@ -55,8 +55,11 @@ class Relay:
     hears the bell too and takes another. But it is not left for long.
     """
 
-    def __init__(self, name: str, turn: Callable[[], float]) -> None:
+    def __init__(
+        self, name: str, turn: Callable[[], float], *, heard: Callable[[], None] = lambda: None
+    ) -> None:
         self._name, self._turn = name, turn
+        self._heard = heard  # called in every process
         self._taken = 0.0  # when the last turn began, on the clock of time.monotonic
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name)
@@ -76,6 +79,7 @@ class Relay:
                 with bell.listening() as listener:
                     while not self._stopping.is_set():
                         listener.wait(self._take(listener))
+                        self._heard()
             except store.OUTAGES as fault:
                 log.warning("The database cannot be reached; trying again: %s", fault)
                 self._stopping.wait(POLL_SECONDS)
@@ -140,8 +144,11 @@ def hand_over(bells: Bells) -> float:
             due = outbox.due(reading, {kind: room.most for kind, room in rooms.items()})
         for kind, ids in due.items():
             # A message names no piece of work: those that wait are for what is due now as well as any new one. And
-            # what nobody has begun yet may have its message with a worker.
-            for _ in range(bells.first(ids[rooms[kind].waiting :])):
+            # what nobody has begun yet may have its message with a worker; where more is due than is looked at, that
+            # one finds something else to do.
+            most, waiting = rooms[kind]
+            left = ids[waiting:]
+            for _ in left if len(ids) == most else range(bells.first(left)):
                 bells.ring(kind)
                 measures.HANDED_OVER.inc()
     except redis.RedisError as fault:

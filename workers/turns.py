@@ -1,6 +1,7 @@
 """Whose turn it is: within one kind of work and one process, organisations follow each other."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,40 +12,86 @@ from store import outbox
 from store.outbox import FIRST_TURN, Taken, Turn
 from workers import leases
 
+LOOK_SECONDS = 0.1  # between two looks for others' work, while what is due is of those who have their share
+BURST_SECONDS = 1.0  # within which somebody may have begun what would take as long at an even pace
+
 
 class Turns:
-    """Takes work of one kind: one piece of each party after the other's, and never with every thread for one."""
+    """Takes work of one kind: one piece of each party after the other's, and never with every thread for one.
 
-    def __init__(self, kind: str, *, threads: int) -> None:
+    Where a kind has a pace, an organisation begins no more than `a_second`: a flood that took all the processor there
+    is would take it from everybody.
+    """
+
+    def __init__(self, kind: str, *, threads: int, a_second: float | None = None) -> None:
         self.kind = kind
         self._share = max(1, threads - 1)
+        self._interval = 1 / a_second if a_second else 0.0
         self._last: Turn = FIRST_TURN
         self._under_way: Counter[UUID] = Counter()  # by organisation
-        self._taking = threading.Lock()
+        self._paid: dict[UUID, float] = {}  # until when, on the clock of time.monotonic, its pace is used up
+        self._changed = threading.Condition()
+        self._looking = False  # a thread looks again soon: the others that wait need not
 
     @contextmanager
-    def next(self) -> Iterator[Taken | None]:
-        """Begin the next piece of work, for as long as the block; None where nobody has any whose turn it can be."""
-        taken = self._take()
+    def next(self, *, patience: float = 0.0) -> Iterator[Taken | None]:
+        """Begin the next piece of work, for as long as the block; None where nobody has any whose turn it can be.
+
+        Where somebody has their share, what is due may be theirs: then there are so many seconds for that to change,
+        or for somebody else to have some.
+        """
+        taken = self._take(patience)
         try:
             yield taken
         finally:
             if taken:
-                with self._taking:
+                with self._changed:
                     self._under_way[taken.organisation_id] -= 1
+                    self._changed.notify()
 
-    def crowded(self) -> bool:
-        """Say whether somebody's work has to wait because of what else of theirs is under way."""
-        return bool(self._busy())
+    def look(self) -> None:
+        """Say that there is work which was not there before."""
+        with self._changed:
+            self._changed.notify()
+
+    def _take(self, patience: float) -> Taken | None:
+        end = time.monotonic() + patience
+        with self._changed:
+            while True:
+                busy = self._busy()
+                with store.at_once() as means:
+                    taken = outbox.take(means, self.kind, after=self._last, busy=busy, lease=leases.LEASE)
+                if taken:
+                    self._note(taken)
+                    return taken
+                left = end - time.monotonic()
+                if not busy or left <= 0:
+                    return None
+                self._wait(left)
 
     def _busy(self) -> list[UUID]:
-        return [owner for owner, count in self._under_way.items() if count >= self._share]
+        used_up = time.monotonic() + BURST_SECONDS
+        return [
+            *(owner for owner, count in self._under_way.items() if count >= self._share),
+            *(owner for owner, paid in self._paid.items() if paid > used_up),
+        ]
 
-    def _take(self) -> Taken | None:
-        with self._taking:
-            with store.at_once() as means:
-                taken = outbox.take(means, self.kind, after=self._last, busy=self._busy(), lease=leases.LEASE)
-            if taken:
-                self._last = (taken.organisation_id, taken.livemode)
-                self._under_way += Counter([taken.organisation_id])  # forgets whoever has none
-            return taken
+    def _note(self, taken: Taken) -> None:
+        owner = taken.organisation_id
+        self._last = (owner, taken.livemode)
+        self._under_way += Counter([owner])  # forgets whoever has none
+        if self._interval:
+            moment = time.monotonic()
+            self._paid = {one: paid for one, paid in self._paid.items() if paid > moment}
+            self._paid[owner] = self._paid.get(owner, moment) + self._interval
+        self._changed.notify()  # there may be more
+
+    def _wait(self, seconds: float) -> None:
+        if self._looking:
+            self._changed.wait(seconds)
+            return
+        self._looking = True
+        try:
+            self._changed.wait(min(seconds, LOOK_SECONDS))
+        finally:
+            self._looking = False

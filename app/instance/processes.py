@@ -100,7 +100,8 @@ def _broker(settings: Settings, **options: float) -> Broker:
 def _doing(brokers: Mapping[str, Broker], *, grace: float) -> Iterator[None]:
     """Hand over these kinds of work and do them, each with threads of its own; `grace`: seconds at the end."""
     # Whoever looks after other kinds takes turns of its own.
-    relay = Relay(f"hand-over of {', '.join(sorted(brokers))}", partial(hand_over, Actors(brokers)))
+    actors = Actors(brokers)
+    relay = Relay(f"hand-over of {', '.join(sorted(brokers))}", partial(hand_over, actors), heard=actors.look)
     with _running({each: JOBS[kind].threads for kind, each in brokers.items()}, grace=grace):
         relay.start()
         try:

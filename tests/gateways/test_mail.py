@@ -7,7 +7,7 @@ from email.policy import default
 
 import pytest
 
-from gateways import mail
+from gateways import mail, smtp
 from gateways.mail import Mail
 from tests.post import running
 
@@ -132,6 +132,38 @@ def test_with_smtp_a_live_mail_is_sent(post, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_mails_that_follow_each_other_go_over_one_connection(post):
+    for _ in range(3):
+        mail.send(invitation())
+    assert len(post.mails) == 3
+    assert post.words.count("EHLO") == 1
+
+
+def test_no_connection_has_more_mails_than_servers_like(post, monkeypatch):
+    monkeypatch.setattr(smtp, "MOST_MAILS", 2)
+    for _ in range(5):
+        mail.send(invitation())
+    assert [one for one in post.words if one in ("EHLO", "MAIL", "QUIT")] == [
+        *["EHLO", "MAIL", "MAIL", "QUIT"] * 2, "EHLO", "MAIL",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", ["421 closing", "500 what?"])
+def test_a_kept_connection_that_the_server_has_left_loses_no_mail(post, answer):
+    mail.send(invitation())
+    post.answers["RSET"] = answer
+    mail.send(invitation())
+    assert len(post.mails) == 2
+    assert post.words.count("EHLO") == 2
+
+
+def test_a_connection_is_not_kept_for_long(post, monkeypatch):
+    monkeypatch.setattr(smtp, "KEPT_SECONDS", 0.0)
+    for _ in range(2):
+        mail.send(invitation())
+    assert post.words.count("EHLO") == 2
+
+
 def test_without_tls_neither_password_nor_mail_leave(post, tmp_path):
     mail.configure(smtp_url=post.url, mail_from=SENDER, mail_dir=tmp_path)
     for reach in (mail.greet, lambda: mail.send(invitation())):
@@ -173,7 +205,7 @@ def test_a_mail_that_was_taken_is_sent_whatever_the_parting_words(post):
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
 @pytest.mark.parametrize("drop", [b"", b"2"], ids=["is silent", "drips"])
 def test_an_exchange_ends_in_time_whatever_the_server_does(tmp_path, monkeypatch, scheme, drop):
-    monkeypatch.setattr(mail, "SECONDS", 0.4)
+    monkeypatch.setattr(smtp, "SECONDS", 0.4)
     ended = threading.Event()
 
     def serve(server):

@@ -10,7 +10,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
 
-from gateways import mail
+from gateways import mail, smtp
 from gateways.mail import Mail
 from tests.certificates import certificate, serving
 from tests.shared import free_port
@@ -81,7 +81,7 @@ def server(request, tmp_path, monkeypatch):
     """A mail server, and a way out to it with the right password."""
     monkeypatch.setattr(mail, "_settings", None)
     path = certificate(tmp_path, "localhost")
-    monkeypatch.setattr(mail, "_tls", lambda: ssl.create_default_context(cafile=str(path)))
+    monkeypatch.setattr(smtp, "_tls", lambda: ssl.create_default_context(cafile=str(path)))
     with running(path, request.param) as (box, port):
 
         def reach(login="ann%40example.com:s%3Ae%2Fc%40ret", host="localhost"):

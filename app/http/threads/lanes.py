@@ -33,7 +33,8 @@ class Lane:
 def make(settings: Settings) -> dict[str, Lane]:
     """Make a process's lanes, by what the documents' `x-lane` says: threads, and how many may wait for them.
 
-    Of the threads half are for one party at most, of the room as much as there are parties that wait.
+    Of the threads half are for one party at most (of an ordinary request's three eighths, which compute as much as one
+    process can), of the room as much as there are parties that wait.
     """
     slow = {
         "network": (settings.network_threads, 16),
@@ -42,7 +43,7 @@ def make(settings: Settings) -> dict[str, Lane]:
     }
     usual, patient = settings.request_seconds, PATIENCE * settings.request_seconds
     return {
-        ORDINARY: _lane(ORDINARY, settings.threads, settings.threads * 3 // 4, LONGEST_QUEUE, usual),
+        ORDINARY: _lane(ORDINARY, settings.threads, max(2, settings.threads * 3 // 8), LONGEST_QUEUE, usual),
         HEALTH: _lane(HEALTH, 1, 1, 16, usual),
         **{name: _lane(name, threads, threads // 2, room, patient) for name, (threads, room) in slow.items()},
     }
