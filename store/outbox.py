@@ -136,26 +136,27 @@ class Taken:
 Turn = tuple[UUID, bool]
 FIRST_TURN: Turn = (NOBODY, False)  # before everybody's
 
-# From party to party along the index, however much each has waiting: what is read grows with the parties alone.
-_TAKE = Prepared(
-    text("""
-    WITH RECURSIVE party AS (
-        (SELECT organisation_id, livemode
-         FROM outbox
-         WHERE job = :job AND finished_at IS NULL AND (organisation_id, livemode) > (:owner, :mode)
-         ORDER BY organisation_id, livemode
-         LIMIT 1)
-        UNION ALL
-        SELECT following.organisation_id, following.livemode
-        FROM party CROSS JOIN LATERAL (
-            SELECT organisation_id, livemode
-            FROM outbox
-            WHERE job = :job AND finished_at IS NULL
-              AND (organisation_id, livemode) > (party.organisation_id, party.livemode)
-            ORDER BY organisation_id, livemode
-            LIMIT 1
-        ) AS following
-    ), chosen AS (
+# From party to party along the index, however much each has waiting: what is read grows with the parties alone. Those
+# before the one that had the last turn are only looked at where none after it has anything.
+_ROUND = """
+    (
+        WITH RECURSIVE party AS (
+            (SELECT organisation_id, livemode
+             FROM outbox
+             WHERE job = :job AND finished_at IS NULL AND (organisation_id, livemode) > ({owner}, {mode})
+             ORDER BY organisation_id, livemode
+             LIMIT 1)
+            UNION ALL
+            SELECT following.organisation_id, following.livemode
+            FROM party CROSS JOIN LATERAL (
+                SELECT organisation_id, livemode
+                FROM outbox
+                WHERE job = :job AND finished_at IS NULL
+                  AND (organisation_id, livemode) > (party.organisation_id, party.livemode)
+                ORDER BY organisation_id, livemode
+                LIMIT 1
+            ) AS following
+        )
         SELECT item.id
         FROM party CROSS JOIN LATERAL (
             SELECT id
@@ -169,9 +170,18 @@ _TAKE = Prepared(
         WHERE party.organisation_id <> ALL (:busy)
         LIMIT 1
     )
+"""
+_TAKE = Prepared(
+    text(f"""
+    WITH chosen AS MATERIALIZED (
+        SELECT id
+        FROM ({_ROUND.format(owner=":owner", mode=":mode")}
+            UNION ALL {_ROUND.format(owner=f"CAST('{NOBODY}' AS uuid)", mode="false")}) AS turns
+        LIMIT 1
+    )
     UPDATE outbox SET due_at = :until, attempts = attempts + 1 FROM chosen WHERE outbox.id = chosen.id
     RETURNING outbox.id, outbox.organisation_id, outbox.livemode, outbox.job, outbox.arguments, outbox.attempts
-    """)
+    """)  # noqa: S608 - of our own words
 )
 
 
@@ -182,8 +192,6 @@ def take(
     moment = now()
     given: dict[str, Any] = {"job": job, "busy": list(busy), "moment": moment, "until": moment + lease}
     found = _TAKE.first(means, owner=after[0], mode=after[1], **given)
-    if found is None and after != FIRST_TURN:
-        found = _TAKE.first(means, owner=NOBODY, mode=False, **given)
     return Taken(*found) if found else None
 
 

@@ -45,9 +45,7 @@ class Turns:
             yield taken
         finally:
             if taken:
-                with self._changed:
-                    self._under_way[taken.organisation_id] -= 1
-                    self._changed.notify()
+                self._give_back(taken.organisation_id)
 
     def look(self) -> None:
         """Say that there is work which was not there before."""
@@ -84,7 +82,12 @@ class Turns:
             moment = time.monotonic()
             self._paid = {one: paid for one, paid in self._paid.items() if paid > moment}
             self._paid[owner] = self._paid.get(owner, moment) + self._interval
-        self._changed.notify()  # there may be more
+
+    def _give_back(self, owner: UUID) -> None:
+        with self._changed:
+            if self._under_way[owner] == self._share:
+                self._changed.notify()
+            self._under_way[owner] -= 1
 
     def _wait(self, seconds: float) -> None:
         if self._looking:
