@@ -1,6 +1,7 @@
 """The Dramatiq actors, one for each kind of work: a message says that there is something to do, the database what."""
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -23,6 +24,9 @@ from workers.turns import Turns
 
 log = logging.getLogger("hiring.work")
 
+FAILED_SECONDS = (
+    0.1  # that a thread rests: what fails fails fast, and a flood of it would take all the processor
+)
 AHEAD = 8  # messages of a kind that wait in Redis, for each of its threads
 
 
@@ -84,6 +88,7 @@ def _do(taken: Taken, job: Job) -> None:
         )
         measures.JOBS.labels(taken.job, "failed").inc()
         _failed(taken, fault, job)
+        time.sleep(FAILED_SECONDS)
     else:
         with store.at_once() as means:
             outbox.finish(means, taken)

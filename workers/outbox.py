@@ -127,6 +127,7 @@ def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:
         waiting,
         # What is locked just now did not fail: it stays where it is.
         lambda session, rows: fanout.fan_out(session, limit=EVENTS, wait=False, only=rows),
+        rest=0,  # others' events wait for this turn to end
     )
     measures.FANNED_OUT.inc(done)
     ring()
