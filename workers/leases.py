@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 
@@ -17,19 +18,28 @@ log = logging.getLogger("hiring.work")
 LEASE = timedelta(seconds=45)
 EVERY_SECONDS = 10.0
 
-_held: dict[object, tuple[Taken, float]] = {}  # and until when, on the clock of time.monotonic, at most
+@dataclass(frozen=True, eq=False)
+class _Held:
+    item: Taken
+    end: float  # on the clock of time.monotonic: then it hangs
+    renewing: threading.Lock = field(default_factory=threading.Lock)
+
+
+_held: set[_Held] = set()
 
 
 @contextmanager
 def kept(item: Taken, *, longest: timedelta) -> Iterator[None]:
     """Renew an item's lease during the block, for as long as the work may take at most."""
     _keeper()
-    mark = object()
-    _held[mark] = item, time.monotonic() + longest.total_seconds()
+    held = _Held(item, time.monotonic() + longest.total_seconds())
+    _held.add(held)
     try:
         yield
     finally:
-        del _held[mark]
+        _held.remove(held)
+        with held.renewing:  # nobody renews it after this
+            pass
 
 
 @cache
@@ -43,10 +53,10 @@ def _keeper() -> threading.Thread:
 def _keep() -> None:
     while True:
         time.sleep(EVERY_SECONDS)
-        for mark in list(_held):
-            held = _held.get(mark)
-            if held and time.monotonic() < held[1]:
-                _renew(held[0])
+        for held in list(_held):
+            with held.renewing:
+                if held in _held and time.monotonic() < held.end:
+                    _renew(held.item)
 
 
 def _renew(item: Taken) -> None:
