@@ -15,14 +15,17 @@ import app.http.records.entrance
 import workers.measures
 from app.cli import COMMANDS, main
 from app.instance import metrics
+from app.instance.processes import KINDS
 from app.instance.settings import ROOT, Settings
 from tests.hooks import wired
+from workers.jobs import JOBS
 
 __all__ = ["wired"]
 
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 DEPLOY = ROOT / "docs" / "deploy"
 NAMES = {"threads": "WEB_THREADS"}
+QUEUE = re.compile(r"^\| `([a-z]+)` \| [^|]+ \| ([^|]+) \| ([^|]+(?:min|s)) \|$", re.M)
 COUNTING = (app.http.records.entrance, app.http.live.hub, workers.measures, app.http.limits)
 
 
@@ -50,6 +53,13 @@ def test_every_figure_is_explained_and_every_explained_figure_is_there(wired: Se
         for family in one.collect()
     }
     assert said == waiting | counted
+
+
+def test_every_kind_of_work_is_named_with_its_threads_and_its_limit() -> None:
+    rows = {kind: (threads.strip(), limit.strip()) for kind, threads, limit in QUEUE.findall(PAGE)}
+    assert set(rows) == set(KINDS)
+    for name, job in JOBS.items():
+        assert rows[name] == (str(job.threads), f"{job.longest.total_seconds() / 60:g} min")
 
 
 def commands() -> list[str]:
