@@ -97,7 +97,7 @@ def share_interview(session: Session, caller: Caller, room_id: UUID, body: Body)
 
 def settle_interview(session: Session, caller: Caller, room_id: UUID, body: Body) -> Body:
     """Say what an interview leads to; the enrollment that it is of moves with it."""
-    room = outcomes.settle(
+    room, _ = outcomes.settle(
         session, caller, room_id, body["recommendation"], body["comment"], enrollment_schemas, actor=ACTOR
     )
     return _shown(session, room)

@@ -8,11 +8,15 @@ from sqlalchemy.orm import Session
 
 import gateways.sandbox
 import rules.interviews
+import schemas.enrollments
 import schemas.interviews
 import schemas.rooms
 from gateways.languages import LANGUAGES
 from rules import rooms
 from rules.errors import Invalid, NotFound
+from store.accounts import organisations
+from store.advancing import outcomes
+from store.auditing import trail
 from store.interviewing import documents, moves, news, stream, tidying, visits
 from store.interviewing import rooms as kept
 from store.interviewing.visits import Visit
@@ -97,6 +101,26 @@ def show_room_question(begin: Begin, token: str, body: Body) -> Body:
         return {"number": visit.interview.last_number}
 
     return _act(begin, token, choose)
+
+
+def settle_room(session: Session, token: str, body: Body) -> Body:
+    """Keep what an interviewer makes of the candidate; the enrollment moves with it."""
+    visit = visits.find(session, token)
+    rooms.require_interviewer(visit.role)
+    trail.about(session, "interview", visit.interview)
+    caller = organisations.caller_of(session, visit.interview)
+    name = body["name"].strip() or visits.called(session, visit)
+    room, card = outcomes.settle(
+        session,
+        caller,
+        visit.interview.id,
+        body["recommendation"],
+        body["comment"],
+        schemas.enrollments,
+        actor=visit.role,
+        judged=outcomes.Judged(name, body["criteria"]),
+    )
+    return {**schemas.rooms.outcome(room), "scorecard_id": card and str(card.id)}
 
 
 def run_room_code(begin: Begin, finish: Begin, token: str, body: Body) -> Body:

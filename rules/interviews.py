@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from rules import plans
+from rules import decimals, plans
 from rules.errors import Invalid, LimitReached, Refusal, SessionClosed
 from rules.moves import Move, take
 from rules.plans import Plan
@@ -232,6 +233,11 @@ def reschedule(status: str, scheduled_at: datetime, now: datetime) -> Move:
     if faults := moment_faults(scheduled_at, now):
         raise Invalid(fields=faults)
     return found
+
+
+def total(criteria: Sequence[Mapping[str, Any]]) -> Decimal:
+    """Add up the scores of what was judged."""
+    return decimals.cents(sum((decimals.parse(one["score"]) for one in criteria), Decimal(0)))
 
 
 # What an outcome is to the stage of a pipeline that the interview is of.

@@ -35,6 +35,8 @@ class Scorecard(Stamped):
     """How somebody judged."""
 
     author_id = fields.UUID(allow_none=True)
+    author_name = fields.String()
+    interview_id = fields.UUID(allow_none=True)
     application_id = fields.UUID(allow_none=True)
     assessment_id = fields.UUID(allow_none=True)
     criteria = fields.Raw()

@@ -52,7 +52,17 @@ def show(visit: Any, questions: Sequence[Any], content: Any, *, runnable: Sequen
     }
     if inside:
         shown["job_description"], shown["resume_text"] = one.job_description, one.resume_text
+        shown["outcome"] = outcome(one) if one.recommendation else None
     return shown
+
+
+def outcome(interview: Any) -> dict[str, Any]:
+    """Show what an interview leads to."""
+    return {
+        "recommendation": interview.recommendation,
+        "comment": interview.outcome_comment,
+        "at": moment(interview.outcome_at),
+    }
 
 
 def _question(question: Any, content: Any, *, inside: bool) -> dict[str, Any]:

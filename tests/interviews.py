@@ -13,6 +13,8 @@ from store.accounts import organisations
 from store.interviewing import moves, rooms
 from store.outbox import OutboxItem
 from tests.api import Api, Tenant, address
+from tests.operations import states
+from tests.pipelines import INTERVIEW, enroll, pipeline
 from workers import schedule
 
 
@@ -25,6 +27,16 @@ def make(api: Api, **fields: Any) -> dict[str, Any]:
     made = api.post("/interviews/create/", {"title": "Technical interview", **fields})
     assert made.status_code == 201, made.text
     return dict(made.json())
+
+
+def staged(api: Api, *after: Any, **template: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Enroll somebody whose first stage is an interview; return the enrollment and its room."""
+    stage: dict[str, Any] = dict(INTERVIEW)
+    if template:
+        stage["interview_template_id"] = states.post(api, "/interviews/templates/create/", template)["id"]
+    made = enroll(api, pipeline(api, stage, *after))
+    [room] = api.get("/interviews/", params={"q": made["email"]}).json()["results"]
+    return made, room
 
 
 def shown(api: Api, id: str) -> dict[str, Any]:

@@ -393,6 +393,7 @@ FRESH: dict[str, Make] = {
     "reschedule_interview": an_interview,
     "end_room": a_meeting,
     "show_room_question": a_room_from_inside,
+    "settle_room": a_room_from_inside,
     "get_shared_replay": lambda: shared(a_shared_room),
     "show_shared_interview_page": lambda: shared(a_shared_room),
     "update_interview_template": an_interview_template,

@@ -9,9 +9,9 @@ from sqlalchemy import text
 from starlette.testclient import TestClient
 
 import store
-from tests.api import Api, Tenant, address
+from tests.api import Tenant, address
 from tests.api import tenant as a_tenant
-from tests.interviews import act, arrange, due, later, mails, make, moved, shown, told, use, used
+from tests.interviews import act, arrange, due, later, mails, make, moved, shown, staged, told, use, used
 from tests.operations import states
 from tests.pipelines import INTERVIEW, MANUAL, enroll, measured, pipeline, sit
 from tests.pipelines import act as do
@@ -445,16 +445,6 @@ def test_before_the_end_the_analysis_is_pending_and_the_replay_has_what_happened
 
 
 # --- Outcomes and pipelines
-
-
-def staged(api: Api, *after: Any, **template: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Enroll somebody whose first stage is an interview; return the enrollment and its room."""
-    stage: dict[str, Any] = dict(INTERVIEW)
-    if template:
-        stage["interview_template_id"] = states.post(api, "/interviews/templates/create/", template)["id"]
-    made = enroll(api, pipeline(api, stage, *after))
-    [room] = api.get("/interviews/", params={"q": made["email"]}).json()["results"]
-    return made, room
 
 
 def test_a_stage_prepares_its_room_from_the_template(tenant: Tenant) -> None:

@@ -1,6 +1,7 @@
 """The room by plain requests: who may do what there, and what is kept of it."""
 
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,6 +17,9 @@ from store.interviewing import documents, stream, tidying
 from store.interviewing.rooms import InterviewQuestion
 from store.interviewing.stream import Act
 from tests import rooms
+from tests.interviews import shown, staged
+from tests.pipelines import MANUAL
+from tests.pipelines import shown as enrollment
 from tests.rooms import SUM, TALK
 
 ONE = "0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c55"
@@ -338,3 +342,84 @@ def test_a_document_grows_no_further_than_it_may(http, monkeypatch):
     assert http.put(f"{room.url}code/", json={"code": "x" * 300}).status_code == 200
     assert refusal(http.put(f"{room.url}code/", json={"code": "y"})) == (403, "LIMIT_REACHED")
     assert http.post(f"{room.url}messages/", json={"content": "Still here"}).status_code == 201
+
+
+SCORES = [{"name": "Technical skill", "score": 4.5}, {"name": "Communication", "score": 3}]
+
+
+def judge(http, room, **more):
+    return http.post(f"{room.inside}outcome/", json={"recommendation": "advance", **more})
+
+
+def cards(api, candidate_id):
+    return api.get(f"/candidates/{candidate_id}/scorecards/").json()["results"]
+
+
+def staged_room(tenant):
+    """An interview of a pipeline's first stage, with another stage after it."""
+    made, shown_room = staged(tenant.live, MANUAL)
+    token = shown_room["interviewer_url"].rpartition("/")[2]
+    room = rooms.Prepared(UUID(shown_room["id"]), shown_room["candidate_token"], token)
+    return made, shown_room, room
+
+
+def test_who_interviews_judges_from_the_room_and_the_enrollment_moves(http, tenant):
+    made, shown_room, room = staged_room(tenant)
+    for url in (room.inside, room.url):
+        http.post(f"{url}join/", json={"name": "Grace"})
+    said = judge(http, room, comment="Solid.", criteria=SCORES)
+    assert said.status_code == 200, said.text
+    after = enrollment(tenant.live, made["id"])
+    assert (after["current_stage"], after["history"][-1]["actor"]) == (1, "interviewer")
+    [card] = cards(tenant.live, shown_room["candidate_id"])
+    assert (card["id"], card["interview_id"]) == (said.json()["scorecard_id"], shown_room["id"])
+    assert (card["author_name"], card["total"], card["criteria"]) == ("Grace", "7.50", SCORES)
+    outcome = shown(tenant.live, shown_room["id"])["outcome"]
+    assert (outcome["recommendation"], outcome["comment"], outcome["by"]) == (
+        "advance",
+        "Solid.",
+        "interviewer",
+    )
+    assert http.get(room.inside).json()["outcome"]["recommendation"] == "advance"
+    assert "outcome" not in http.get(room.url).json()
+    assert room.row().status == "active"
+
+
+def test_judging_again_changes_ones_own_scorecard_and_leaves_others(http, tenant):
+    _, shown_room, room = staged_room(tenant)
+    first = judge(http, room, name="Grace", criteria=SCORES).json()["scorecard_id"]
+    assert judge(http, room, name=" Grace ", criteria=SCORES[:1]).json()["scorecard_id"] == first
+    assert judge(http, room, name="Alan", criteria=SCORES).json()["scorecard_id"] != first
+    assert judge(http, room, name="Grace").json()["scorecard_id"] is None
+    found = {one["author_name"]: one["total"] for one in cards(tenant.live, shown_room["candidate_id"])}
+    assert found == {"Grace": "4.50", "Alan": "7.50"}
+
+
+def test_two_that_judge_at_once_leave_one_scorecard_of_each(http, tenant):
+    _, shown_room, room = staged_room(tenant)
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(judge, http, room, name=name, criteria=SCORES) for name in ("Grace", "Alan") * 3]
+        assert {one.result().status_code for one in asked} == {200}
+    assert len(cards(tenant.live, shown_room["candidate_id"])) == 2
+
+
+def test_an_interview_of_nobody_known_is_judged_without_a_scorecard(http):
+    room = joined(http)
+    http.post(f"{room.inside}end/")
+    said = judge(http, room, criteria=SCORES)
+    assert (said.status_code, said.json()["scorecard_id"]) == (200, None)
+
+
+def test_a_candidate_judges_nobody_and_what_was_cancelled_has_no_outcome(http):
+    room = joined(http)
+    assert refusal(http.post(f"{room.url}outcome/", json={"recommendation": "advance"})) == (404, "NOT_FOUND")
+    assert room.row().recommendation is None
+    room.change(status="expired", session_metadata={"cancelled_at": "2026-11-22T08:15:00.000Z"})
+    assert refusal(judge(http, room, criteria=SCORES)) == (400, "VALIDATION_ERROR")
+
+
+@pytest.mark.parametrize(
+    "criteria", [[{"name": "", "score": 1}], [{"name": "x", "score": 101}], [{"name": "x"}], SCORES * 11]
+)
+def test_what_is_no_judgement_is_refused(http, criteria):
+    assert refusal(judge(http, joined(http), criteria=criteria)) == (400, "VALIDATION_ERROR")

@@ -28,6 +28,15 @@ ROWS = {
     ),
     "save_whiteboard": Row(states.a_joined_room, {"strokes": [STROKE]}),
     "show_room_question": Row(states.a_joined_room_inside, {"question_id": "{question_id}"}),
+    "settle_room": Row(
+        states.a_joined_room_inside,
+        {
+            "recommendation": "advance",
+            "comment": "Solid.",
+            "name": "Grace Hopper",
+            "criteria": [{"name": "Technical skill", "score": 4.5}],
+        },
+    ),
     "run_room_code": Row(states.a_joined_room, {"code": CODE, "language": "python", "input": "42"}),
     "report_room_violation": Row(states.a_joined_room, {"violation_type": "focus_loss"}, status=201),
     "end_room": Row(states.a_joined_room),
