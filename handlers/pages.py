@@ -92,12 +92,14 @@ def show_take_page(session: Session, token: str) -> View:
 def show_interview_page(session: Session, token: str) -> View:
     """Show what an interview's link opens: the way in, the room, or that it is closed."""
     visit = visits.find(session, token)
+    one = visit.interview
     return page(
         "interview.html",
-        brand=_brand(session, visit.interview.organisation_id),
+        brand=_brand(session, one.organisation_id),
         room=rooms.view(session, visit),
-        scheduled_at=visit.interview.scheduled_at,
+        scheduled_at=one.scheduled_at,
         closed=visit.status in rules.interviews.CLOSED,
+        judged=visit.role == "interviewer" and not rules.interviews.was_cancelled(one.session_metadata),
         token=token,
     )
 

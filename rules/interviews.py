@@ -270,6 +270,11 @@ def _milliseconds(span: timedelta) -> int:
     return round(span.total_seconds() * 1000)
 
 
+def was_cancelled(session_metadata: Mapping[str, Any]) -> bool:
+    """Say whether a room that is closed was cancelled."""
+    return "cancelled_at" in session_metadata
+
+
 def check_outcome(*, cancelled: bool, status: str) -> None:
     """Refuse an outcome of what was cancelled."""
     if cancelled:

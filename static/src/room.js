@@ -3,6 +3,7 @@
 import { makeBoard } from "./board.js";
 import { Channel } from "./channel.js";
 import { makeEditor } from "./editor.js";
+import { judge } from "./judge.js";
 
 const find = (id) => document.getElementById(id);
 const CLOSED = ["ended", "expired", "no_show"];
@@ -64,6 +65,7 @@ function begin(name) {
   find("intro").hidden = true;
   find("room").hidden = false;
   find("status-bar").hidden = false;
+  if (find("judge")) find("judge").hidden = false;
   document.body.classList.add("in-room");
   const own = name || (room.role === "candidate" ? "Candidate" : "Interviewer");
   channel = new Channel(new URL(base, location.href).href, own);
@@ -313,6 +315,8 @@ function over() {
   find("done").hidden = false;
   find("done-title").focus();
 }
+
+if (find("judge")) judge({ ask, outcome: first.outcome });
 
 if (find("intro") && !CLOSED.includes(first.status)) {
   const kept = sessionStorage.getItem("name");

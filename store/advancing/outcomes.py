@@ -117,4 +117,4 @@ def _score(session: Session, room: Interview, profile: Candidate, judged: Judged
 
 
 def _check(room: Interview) -> None:
-    rules.check_outcome(cancelled="cancelled_at" in room.session_metadata, status=room.status)
+    rules.check_outcome(cancelled=rules.was_cancelled(room.session_metadata), status=room.status)

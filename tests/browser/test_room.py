@@ -198,6 +198,34 @@ def test_nothing_is_lost_over_a_reload_no_network_and_a_process_that_is_killed(t
         assert code(candidate).count(words) == 1
 
 
+def test_an_interviewer_judges_by_keyboard_during_the_interview_and_after_it(two, webs, room: Prepared):
+    candidate, interviewer = two
+    assert candidate.locator("#judge").count() == 0
+    interviewer.get_by_role("radio", name="Goes on", exact=True).focus()
+    interviewer.keyboard.press("Space")
+    interviewer.keyboard.press("Tab")
+    interviewer.keyboard.press("4")
+    interviewer.get_by_label("Why").fill("Clear explanations.")
+    interviewer.keyboard.press("Tab")
+    interviewer.keyboard.press("Enter")
+    expect(interviewer.get_by_text("Your judgement is kept.")).to_be_visible()
+    row = room.row()
+    assert (row.recommendation, row.outcome_comment, row.status) == ("advance", "Clear explanations.", "active")
+    expect_accessible(interviewer)
+    candidate.get_by_role("button", name="End the interview").click()
+    candidate.get_by_role("dialog").get_by_role("button", name="End it").click()
+    expect(interviewer.get_by_role("heading", name="The interview has ended")).to_be_visible()
+    interviewer.reload()
+    expect(interviewer.get_by_role("heading", name="This interview has ended")).to_be_visible()
+    expect(interviewer.get_by_role("radio", name="Goes on", exact=True)).to_be_checked()
+    expect(interviewer.get_by_label("Why")).to_have_value("Clear explanations.")
+    interviewer.get_by_role("radio", name="Does not go on").check()
+    interviewer.get_by_role("button", name="Keep the judgement").click()
+    expect(interviewer.get_by_text("Your judgement is kept.")).to_be_visible()
+    assert room.row().recommendation == "reject"
+    expect_accessible(interviewer)
+
+
 def test_where_websockets_are_refused_a_stream_does(webs, room: Prepared, new_context):
     pages = []
     for web, name in zip(webs, ("Amina Diallo", "Grace Hopper"), strict=True):
