@@ -12,6 +12,7 @@ from rules import decimals
 
 SPEAKERS = ("candidate", "interviewer", "ai")
 READ = ("message", "question", "code", "run", "violation")  # kinds of the stream that say something here
+DOING = ("message", "code", "run")  # those that somebody does on purpose
 CODING = "coding"
 MARKS = ".,;:!?\"'()"
 
@@ -70,21 +71,26 @@ def analyse(
 ) -> Analysis:
     """Read a room's stream, in order.
 
-    The room looks at its first question until it is told of another. Answered is what the candidate said something
-    to, wrote a text for or ran a program for. Scored is what can be measured: a question with an expected answer, by
-    whether the candidate or their program gave it; a coding one without, by how its last program ended.
+    The room looks at its first question until it is told of another; that one was asked unless the room turned to
+    another before the candidate did anything. Answered is what the candidate said something to, wrote code for, whether
+    it was run or not, or ran a program for. Scored is what was asked and can be measured: a question with an expected
+    answer, by whether the candidate or their program gave it; a coding one without, by how its last program ended.
     """
     turns = {str(one.id): _Turn() for one in questions}
     expected = {str(one.id): _plain(one.expected_answer) for one in questions}
     current = next(iter(turns), "")
+    used = turned = False  # the room at all; to a question that was chosen
     words, violations = Counter[str](), Counter[str]()
     messages, runs, well = 0, 0, 0
     for event in events:
-        if event.kind == "question":
-            current = str(event.data.get("question_id", current))
-        turn = turns.get(current, _Turn())
-        turn.asked = True
         mine = event.actor == "candidate"
+        if event.kind == "question":
+            current, turned = str(event.data.get("question_id", current)), True
+        # What was typed is noted some seconds later, with the question that it is for.
+        meant = str(event.data.get("question_id")) if event.kind == "code" else current
+        turn = turns.get(meant, turns.get(current, _Turn()))
+        turn.asked |= event.kind == "question" or (mine and event.kind in DOING)
+        used |= event.kind in DOING
         if event.kind == "message" and not event.data.get("cancelled"):
             said = str(event.data.get("content", ""))
             messages += 1
@@ -92,7 +98,7 @@ def analyse(
             if mine:
                 turn.answered = True
                 turn.met |= _has(said, expected.get(current, ""))
-        elif event.kind == "code" and mine:
+        elif event.kind == "code" and mine and "code" in event.data:
             turn.answered = True
         elif event.kind == "run":
             ended_well = event.data.get("outcome") == "ok"
@@ -102,6 +108,8 @@ def analyse(
                 turn.met |= _has(str(event.data.get("stdout", "")), expected.get(current, ""))
         elif event.kind == "violation":
             violations[str(event.data.get("violation_type", "other"))] += 1
+    if turns and used and not turned:
+        turns[current].asked = True
     scores = {
         str(one.id): score for one in questions if (score := _score(one, turns[str(one.id)])) is not None
     }

@@ -257,12 +257,19 @@ MOST_SHOWN = 1_000  # messages in a room's detail: the last ones
 def offsets(
     events: Sequence[Any], started_at: datetime | None, ended_at: datetime | None
 ) -> tuple[list[int], int]:
-    """Say how many milliseconds after the beginning each event happened, and how long all of it took."""
-    moments = [one.at for one in events]
-    known = [moment for moment in (*moments, started_at) if moment is not None]
+    """Say how many milliseconds after the beginning each event happened, and how long all of it took.
+
+    They rise with the events' numbers, and none is after the end, whatever clocks said: the order is that of numbers.
+    """
+    known = [moment for moment in (*(one.at for one in events), started_at) if moment is not None]
     if not known:
         return [], 0
-    first, last = min(known), max([*known, *([ended_at] if ended_at else [])])
+    first = latest = min(known)
+    moments = []
+    for one in events:
+        latest = max(latest, one.at if ended_at is None else min(one.at, ended_at))
+        moments.append(latest)
+    last = max([latest, *(moment for moment in (started_at, ended_at) if moment is not None)])
     return [_milliseconds(moment - first) for moment in moments], _milliseconds(last - first)
 
 

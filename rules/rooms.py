@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from rules.errors import Invalid, LimitReached, NotFound
@@ -13,6 +14,9 @@ MOST_DOCUMENT = (
 MOST_NUMBERS = 200_000  # events and updates of one room: beyond it, it is no interview
 ALWAYS = {"end", "leave", "code", "whiteboard"}  # but for these, which tell how it stood at last
 EVENTS_AT_ONCE = 200
+
+GRACE = timedelta(seconds=10)  # after a side's last channel was closed, until it has left
+HERE = timedelta(seconds=20)  # after a side was last seen by who has its channel, until it has left
 
 HIDDEN = {"candidate": {"violation"}, "interviewer": set()}  # kinds of events that a side is not shown
 CALLED = {"candidate": "Candidate", "interviewer": "Interviewer"}  # who gives no name

@@ -6,7 +6,7 @@ The candidate's view is built from named fields, never by leaving fields out: wh
 from collections.abc import Sequence
 from typing import Any
 
-from rules import rooms
+from rules import interviews, rooms
 from rules.clock import iso
 from schemas.markdown import to_html
 
@@ -126,10 +126,10 @@ def replay(
     interview: Any, organisation_name: str, questions: Sequence[Any], found: Sequence[Any]
 ) -> dict[str, Any]:
     """Show what happened in a room, each thing with its offset from the first, to who has a link to look at it."""
-    began = found[0].at if found else interview.created_at
+    offsets, duration = interviews.offsets(found, interview.started_at, interview.ended_at)
     played = [
-        {**event(one), "offset_ms": max(0, int((one.at - began).total_seconds() * 1000))}
-        for one in found
+        {**event(one), "offset_ms": offset}
+        for one, offset in zip(found, offsets, strict=True)
         if one.kind not in rooms.HIDDEN["candidate"]
     ]
     return {
@@ -138,7 +138,7 @@ def replay(
         "status": interview.status,
         "candidate_name": interview.candidate_name,
         "interview_type": interview.interview_type,
-        "duration_ms": played[-1]["offset_ms"] if played else 0,
+        "duration_ms": duration,
         "questions": [
             {
                 "id": str(one.id),

@@ -65,8 +65,8 @@ def due(id: str) -> None:
     run()
 
 
-def run() -> None:
-    [kind] = [one for one in schedule.KINDS if one.name == "interviews"]
+def run(name: str = "interviews") -> None:
+    [kind] = [one for one in schedule.KINDS if one.name == name]
     while kind.batch()[1]:
         pass
 

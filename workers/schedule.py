@@ -33,7 +33,7 @@ from store.database.aside import Row
 from store.database.due import Due
 from store.hiring import jobs
 from store.interviewing import moves as interview_moves
-from store.interviewing import rooms
+from store.interviewing import presence, rooms
 from store.measuring import counts
 from store.offering import moves as offer_moves
 from store.offering import offers
@@ -198,6 +198,7 @@ KINDS = (
     Kind(offers.SENDINGS, send_offers, 1),
     Kind(offers.EXPIRIES, expire_offers, FEW),
     Kind(rooms.DUE, move_interviews, FEW),
+    Kind(presence.DUE, presence.leave, FEW),
     Kind(untouched.DUE, erase_candidates, 1),
     Kind(retention.EVENTS, retention.events_deletion(retention.EVENTS)),
     Kind(retention.EVENTS_SOONER, retention.events_deletion(retention.EVENTS_SOONER)),

@@ -1,5 +1,7 @@
 // The page of an interview's room: the way in, then chat, editor, questions and whiteboard.
 
+import { removeAwarenessStates } from "y-protocols/awareness";
+
 import { makeBoard } from "./board.js";
 import { Channel } from "./channel.js";
 import { makeEditor } from "./editor.js";
@@ -191,7 +193,7 @@ function edit() {
 }
 
 function hear(events) {
-  for (const one of events) write(one);
+  for (const one of events) { write(one); comeOrGo(one); }
   if (events.some((one) => ["join", "question", "end", "code"].includes(one.kind))) look();
 }
 
@@ -199,6 +201,7 @@ function hear(events) {
 
 const TOLD = {
   join: (one) => `${one.actor_name || one.actor} came in`,
+  leave: (one) => `${one.actor_name || one.actor} left`,
   end: () => "The interview has ended",
   question: (one) => `Now: ${one.data.title}`,
   run: (one) => one.data.available === false ? `${one.data.language} cannot be run here` : `Code was run: ${one.data.outcome}`,
@@ -286,9 +289,23 @@ function choose(tab) {
   }
 }
 
+const inside = {}; // by side, who came in last and did not leave
+
+function comeOrGo({ kind, actor, actor_name: name }) {
+  if (kind === "join") inside[actor] = name;
+  else if (kind === "leave") {
+    delete inside[actor];
+    // Their cursors stay for half a minute where nobody takes them away.
+    const gone = [...channel.awareness.getStates()].filter(([id, one]) => one.role === actor && id !== channel.doc.clientID);
+    removeAwarenessStates(channel.awareness, gone.map(([id]) => id), channel);
+  } else return;
+  people();
+}
+
 function people() {
-  const names = new Map();
-  for (const one of channel.awareness.getStates().values()) if (one.name) names.set(`${one.role} ${one.name}`, `${one.name}`);
+  const names = new Map(), seen = new Set();
+  for (const one of channel.awareness.getStates().values()) if (one.name) { names.set(`${one.role} ${one.name}`, one.name); seen.add(one.role); }
+  for (const [side, name] of Object.entries(inside)) if (!seen.has(side)) names.set(side, name); // a program, without a cursor
   find("people").textContent = `Here: ${[...names.values()].join(", ")}`;
 }
 

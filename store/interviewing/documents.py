@@ -71,11 +71,18 @@ def compact(updates: Sequence[bytes]) -> bytes:
 
 def read(updates: Sequence[bytes], names: Iterable[str]) -> Content:
     """Return what stands there."""
-    doc = _open(updates)
-    return Content(
-        {name: str(doc.get(name, type=Text)) for name in names},
-        doc.get(BOARD, type=Array).to_py() or [],
-    )
+    return _content(_open(updates), names)
+
+
+def stages(parts: Iterable[Sequence[bytes]], names: Sequence[str]) -> list[Content]:
+    """Return what stands there after each of some parts of a document's updates, in order."""
+    doc: Any = Doc()
+    found = []
+    for part in parts:
+        for update in part:
+            doc.apply_update(update)
+        found.append(_content(doc, names))
+    return found
 
 
 def write(updates: Sequence[bytes], name: str, text: str) -> bytes | None:
@@ -115,6 +122,11 @@ def _alike(one: str, other: str) -> int:
     """Count the characters that two texts begin with alike."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _content(doc: Any, names: Iterable[str]) -> Content:
+    texts = {name: str(doc.get(name, type=Text)) for name in names}
+    return Content(texts, doc.get(BOARD, type=Array).to_py() or [])
 
 
 def _open(updates: Sequence[bytes]) -> Any:

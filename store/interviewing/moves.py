@@ -56,7 +56,7 @@ def move(
 def _tell(session: Session, interview: Interview) -> None:
     session.info.setdefault("rooms", set()).add(interview.id)
     if interview.status in rules.CLOSED:
-        tidying.tidy(session, interview)
+        tidying.tidy(session, interview, at=interview.ended_at)  # of what is over, nothing happens later
 
 
 def reschedule(
@@ -88,7 +88,7 @@ def fall_due(session: Session, interview: Interview, shows: Shows) -> None:
     running = interview.status == "active"
     move(session, interview, name, shows, at=at if running else None)
     if running:
-        rooms.note(session, interview, "end", "system", reason="time_up")
+        rooms.note(session, interview, "end", "system", at, reason="time_up")
 
 
 def mail(session: Session, caller: Caller, interviews: Sequence[Interview], what: str, shows: Shows) -> None:

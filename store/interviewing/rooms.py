@@ -168,6 +168,7 @@ class InterviewUpdate(Base):
     )
     number: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     update: Mapped[bytes]
+    actor: Mapped[str] = mapped_column(default="system")  # whose it is; system: many together
     at: Mapped[datetime] = mapped_column(default=now)
 
 
@@ -241,12 +242,20 @@ _NUMBER = Prepared(
 )
 
 
-def note(session: Session, interview: Interview, kind: str, actor: str, **data: Any) -> None:
+def note(
+    session: Session, interview: Interview, kind: str, actor: str, at: datetime | None = None, **data: Any
+) -> None:
     """Write into a room's stream what happened there by itself, or from outside."""
     number = _NUMBER.first(session, id=interview.id).last_number
     session.add(
         InterviewEvent(
-            interview_id=interview.id, number=number, id=new_id(), kind=kind, actor=actor, data=data
+            interview_id=interview.id,
+            number=number,
+            id=new_id(),
+            kind=kind,
+            actor=actor,
+            data=data,
+            at=at or now(),
         )
     )
 

@@ -78,8 +78,8 @@ _KEEP = Prepared(
         INSERT INTO interview_events (interview_id, number, id, kind, actor, actor_name, data, at)
         SELECT room, number, id, kind, actor, actor_name, data, :moment FROM fresh WHERE kind <> 'update'
     ), changed AS (
-        INSERT INTO interview_updates (interview_id, number, update, at)
-        SELECT room, number, decode(bytes, 'base64'), :moment FROM fresh WHERE kind = 'update'
+        INSERT INTO interview_updates (interview_id, number, update, actor, at)
+        SELECT room, number, decode(bytes, 'base64'), actor, :moment FROM fresh WHERE kind = 'update'
     )
     SELECT given.place, held.id IS NULL AS held, coalesce(
         (SELECT fresh.number FROM fresh WHERE fresh.place = given.place),
@@ -122,9 +122,10 @@ _ADD = Prepared(
     """)
 )
 _CHANGE = Prepared(
-    text(
-        "INSERT INTO interview_updates (interview_id, number, update, at) VALUES (:interview_id, :number, :update, :at)"
-    )
+    text("""
+    INSERT INTO interview_updates (interview_id, number, update, actor, at)
+    VALUES (:interview_id, :number, :update, :actor, :at)
+    """)
 )
 _WEIGHT = Prepared(
     text(
@@ -148,7 +149,7 @@ def add(change: Change, interview: Any, act: Act, at: datetime | None = None) ->
     set_committed_value(interview, "last_number", number)
     numbered = {"interview_id": interview.id, "number": number, "at": at or now()}
     if act.kind == UPDATE:
-        _CHANGE.run(change, update=act.update, **numbered)
+        _CHANGE.run(change, update=act.update, actor=act.actor, **numbered)
     else:
         _ADD.run(
             change,

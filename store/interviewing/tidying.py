@@ -1,7 +1,9 @@
 """What stays of a room's document: its code and drawing in events and questions, and few updates instead of many."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import delete, insert, select
@@ -12,6 +14,8 @@ from rules.clock import now
 from store.interviewing import documents, stream
 from store.interviewing.rooms import Interview, InterviewEvent, InterviewQuestion, InterviewUpdate
 from store.interviewing.stream import Act
+
+T = TypeVar("T")
 
 
 def questions(session: Session, interview: Interview) -> list[InterviewQuestion]:
@@ -29,44 +33,60 @@ def content(session: Session, interview: Interview, asked: list[InterviewQuestio
 MOST_UPDATES = 200  # before they are put together
 
 
-def tidy(
-    session: Session, interview: Interview, *, at: datetime | None = None, actor: str = "system"
-) -> None:
-    """Note how the code and the whiteboard of a locked room stand, where that changed, and keep few updates."""
+def tidy(session: Session, interview: Interview, *, at: datetime | None = None) -> None:
+    """Note how code and whiteboard of a locked room stand where that changed, and by whom; keep few updates."""
     rows = list(
         session.execute(
-            select(InterviewUpdate.number, InterviewUpdate.update)
+            select(InterviewUpdate.number, InterviewUpdate.update, InterviewUpdate.actor)
             .where(InterviewUpdate.interview_id == interview.id)
             .order_by(InterviewUpdate.number)
         )
     )
     if not rows:
         return
-    updates = [row.update for row in rows]
     asked = questions(session, interview)
-    found = documents.read(updates, [documents.SCRATCH, *(documents.name_of(one.id) for one in asked)])
+    names = [documents.SCRATCH, *(documents.name_of(one.id) for one in asked)]
+    parts = [(actor, [row.update for row in part]) for actor, part in groupby(rows, lambda row: row.actor)]
+    stages = documents.stages([updates for _, updates in parts], names)
+    stood = [(actor, content) for (actor, _), content in zip(parts, stages, strict=True)]
+
+    def texts(name: str, known: str) -> list[tuple[str, str]]:
+        return _since(known, [(actor, content.texts[name]) for actor, content in stood])
+
     for one in asked:
-        code = found.texts[documents.name_of(one.id)]
-        if code != (one.current_code or one.starter_code):
+        for actor, code in texts(documents.name_of(one.id), one.current_code or one.starter_code):
             one.current_code = code
             one.current_language = one.current_language or interview.active_language
             _note(session, interview, actor, at, code=code, **told(one, one.current_language))
-    scratch = found.texts[documents.SCRATCH]
-    if scratch != _last_scratch(session, interview):
-        _note(session, interview, actor, at, code=scratch, **told(None, interview.active_language))
-    drawn = {"strokes": found.strokes} if found.strokes else None
-    if drawn != interview.whiteboard_snapshot and (drawn or interview.whiteboard_snapshot):
-        interview.whiteboard_snapshot = drawn or {"strokes": []}
-        _note(session, interview, actor, at, kind="whiteboard", strokes=found.strokes)
+    for actor, code in texts(documents.SCRATCH, _last_scratch(session, interview)):
+        _note(session, interview, actor, at, code=code, **told(None, interview.active_language))
+    drawn = (interview.whiteboard_snapshot or {}).get("strokes", [])
+    for actor, strokes in _since(drawn, [(actor, content.strokes) for actor, content in stood]):
+        interview.whiteboard_snapshot = {"strokes": strokes}
+        _note(session, interview, actor, at, kind="whiteboard", strokes=strokes)
     if len(rows) > MOST_UPDATES:
         of_room = InterviewUpdate.interview_id == interview.id
         last = rows[-1].number
         session.execute(delete(InterviewUpdate).where(of_room, InterviewUpdate.number <= last))
         session.execute(
             insert(InterviewUpdate).values(
-                interview_id=interview.id, number=last, update=documents.compact(updates), at=now()
+                interview_id=interview.id,
+                number=last,
+                update=documents.compact([row.update for row in rows]),
+                at=now(),
             )
         )
+
+
+def _since(known: T, stood: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
+    """Say what changed since something stood as it is known: how each who changed it left it last, in that order."""
+    first = max((place for place, (_, one) in enumerate(stood) if one == known), default=-1) + 1
+    left: dict[str, T] = {}
+    for actor, one in stood[first:]:
+        if one != known:
+            left.pop(actor, None)
+            left[actor] = known = one
+    return list(left.items())
 
 
 def _last_scratch(session: Session, interview: Interview) -> str:

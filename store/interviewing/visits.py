@@ -171,7 +171,7 @@ def write(
         if change is not None:
             made = Act(interview.id, stream.UPDATE, visit.role, update=change)
             stream.add(session, interview, made, visit.moment)
-            tidying.tidy(session, interview, at=visit.moment, actor=visit.role)
+            tidying.tidy(session, interview, at=visit.moment)
     return interview.last_number
 
 
@@ -190,7 +190,7 @@ def draw(session: Session, visit: Visit, strokes: list[Any]) -> int:
     if made is not None:
         act = Act(interview.id, stream.UPDATE, visit.role, update=made)
         stream.add(session, interview, act, visit.moment)
-        tidying.tidy(session, interview, at=visit.moment, actor=visit.role)
+        tidying.tidy(session, interview, at=visit.moment)
     return interview.last_number
 
 

@@ -13,7 +13,7 @@ from store.database import aside
 from store.database.base import Base
 from store.delivering import webhooks
 from store.hiring import fields, jobs, knockouts, requirements
-from store.interviewing import rooms, templates
+from store.interviewing import presence, rooms, templates
 from store.measuring import counts
 from store.offering import offers
 from store.people import candidates, notes, scorecards
@@ -42,6 +42,7 @@ __all__ = [
     "organisations",
     "outbox",
     "pipelines",
+    "presence",
     "requirements",
     "room",
     "rooms",

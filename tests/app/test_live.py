@@ -11,6 +11,7 @@ import httpx
 import pytest
 import uvicorn
 from connexion import FlaskApp
+from sqlalchemy import select
 from starlette.testclient import TestClient
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -20,9 +21,11 @@ from app.http import server as web
 from app.http.live import clients, frames, hub
 from app.http.live import socket as channel
 from app.instance.listening import listen
+from rules import rooms as limits
 from rules.clock import now
+from store.interviewing.presence import InterviewPresence
 from store.interviewing.rooms import Interview
-from tests import rooms
+from tests import interviews, rooms
 from tests.live import Program, eventually, join
 
 HELLO = json.dumps({"type": "hello", "after": 0})
@@ -341,3 +344,68 @@ def test_a_document_that_is_too_large_takes_no_more(base, monkeypatch):
         one.type("y" * 10)
         eventually(lambda: one.refused)
         assert one.refused[0]["code"] == "LIMIT_REACHED"
+
+
+# --- Who is there
+
+
+def comings(room):
+    """Who came and went, as the schedule finds it by now."""
+    interviews.run("presences")
+    return [(one.kind, one.actor, one.actor_name) for one in room.events("join", "leave")]
+
+
+def sides(room):
+    with store.transaction() as session:
+        here = select(InterviewPresence.side).where(InterviewPresence.interview_id == room.id)
+        return sorted(session.scalars(here))
+
+
+CAME = [("join", "candidate", "Amina Diallo"), ("join", "interviewer", "Interviewer")]
+
+
+def test_a_channel_that_is_gone_is_told_of_after_a_while_and_so_is_who_comes_back(base, monkeypatch):
+    monkeypatch.setattr(limits, "GRACE", timedelta(0))
+    room = open_room(base)
+    with Program(base, room, room.interviewer) as other:
+        with Program(base, room, room.candidate):
+            eventually(lambda: sides(room) == ["candidate", "interviewer"])
+            assert comings(room) == CAME
+        left = [*CAME, ("leave", "candidate", "Amina Diallo")]
+        eventually(lambda: comings(room) == left)
+        with Program(base, room, room.candidate, "Amina"):
+            back = [*left, ("join", "candidate", "Amina")]
+            eventually(lambda: comings(room) == back)
+            eventually(lambda: [one["kind"] for one in other.events] == ["join", "join", "leave", "join"])
+        httpx.post(f"{base}{room.inside}end/")
+        eventually(lambda: comings(room) == back and not sides(room))
+
+
+def test_who_has_another_channel_or_comes_back_in_time_has_not_left(base, monkeypatch):
+    room = open_room(base)
+    with Program(base, room, room.candidate):
+        with Program(base, room, room.candidate):
+            pass
+        assert comings(room) == CAME
+    with Program(base, room, room.candidate):
+        assert comings(room) == CAME
+    assert sides(room) == ["candidate"]
+
+
+def test_who_never_came_in_does_not_leave(base, monkeypatch):
+    monkeypatch.setattr(limits, "GRACE", timedelta(0))
+    room = rooms.prepare()
+    with connect(address(base, room.candidate)) as one:
+        one.send(HELLO)
+        eventually(lambda: sides(room))
+    eventually(lambda: comings(room) == [] and not sides(room))
+
+
+def test_where_a_stream_ends_it_is_told_of_too(base, monkeypatch):
+    monkeypatch.setattr(limits, "GRACE", timedelta(0))
+    room = open_room(base)
+    stream = {"Accept": "text/event-stream"}
+    with httpx.stream("GET", f"{base}{room.url}live/", headers=stream, timeout=20) as answer:
+        next(answer.iter_bytes())
+        eventually(lambda: sides(room) == ["candidate"])
+    eventually(lambda: comings(room) == [*CAME, ("leave", "candidate", "Amina Diallo")])

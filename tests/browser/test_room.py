@@ -210,7 +210,11 @@ def test_an_interviewer_judges_by_keyboard_during_the_interview_and_after_it(two
     interviewer.keyboard.press("Enter")
     expect(interviewer.get_by_text("Your judgement is kept.")).to_be_visible()
     row = room.row()
-    assert (row.recommendation, row.outcome_comment, row.status) == ("advance", "Clear explanations.", "active")
+    assert (row.recommendation, row.outcome_comment, row.status) == (
+        "advance",
+        "Clear explanations.",
+        "active",
+    )
     expect_accessible(interviewer)
     candidate.get_by_role("button", name="End the interview").click()
     candidate.get_by_role("dialog").get_by_role("button", name="End it").click()

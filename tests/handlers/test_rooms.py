@@ -423,3 +423,71 @@ def test_a_candidate_judges_nobody_and_what_was_cancelled_has_no_outcome(http):
 )
 def test_what_is_no_judgement_is_refused(http, criteria):
     assert refusal(judge(http, joined(http), criteria=criteria)) == (400, "VALIDATION_ERROR")
+
+
+# --- Who typed
+
+
+def typist(room):
+    """Somebody who types live: a copy of the document, and what sends a change of it."""
+    doc = Doc()
+    for update in room.updates():
+        doc.apply_update(update)
+    text = doc.get(f"code:{room.questions[0]}", type=Text)
+
+    def type_at_end(http, url, words):
+        before = doc.get_state()
+        text.insert(len(text), words)
+        update = b64encode(doc.get_update(before)).decode()
+        assert http.post(f"{url}live/", json={"updates": [update]}).status_code == 200
+
+    return type_at_end
+
+
+def noted(room):
+    with store.transaction() as session:
+        tidying.tidy_by_id(session, room.id)
+    return [(one.actor, one.data["code"].removeprefix(SUM["starter_code"])) for one in room.events("code")]
+
+
+def test_what_is_typed_live_is_noted_for_who_typed_it(http):
+    room = joined(http)
+    types = typist(room)
+    types(http, room.url, "a")
+    assert noted(room) == [("candidate", "a")]
+    types(http, room.inside, "b")
+    types(http, room.url, "c")
+    types(http, room.inside, "d")
+    assert noted(room) == [("candidate", "a"), ("candidate", "abc"), ("interviewer", "abcd")]
+    assert len(noted(room)) == 3
+    http.put(f"{room.inside}code/", json={"code": "all new"})
+    assert [one.actor for one in room.events("code")][-1] == "interviewer"
+
+
+def test_a_drawing_is_noted_for_who_drew_it_and_once_where_it_was_cleared(http):
+    room = joined(http)
+    stroke = {"colour": "ink", "width": 2, "points": [[1, 1]]}
+    http.put(f"{room.inside}whiteboard/", json={"strokes": [stroke]})
+    http.put(f"{room.url}whiteboard/", json={"strokes": []})
+    noted(room)
+    drawn = [(one.actor, len(one.data["strokes"])) for one in room.events("whiteboard")]
+    assert drawn == [("interviewer", 1), ("candidate", 0)]
+
+
+def test_nothing_of_a_replay_is_after_the_end(http, tenant):
+    _, shown_room, room = staged_room(tenant)
+    for url in (room.inside, room.url):
+        http.post(f"{url}join/", json={})
+    doc = Doc()
+    doc.get("code", type=Text).insert(0, "typed live")
+    update = b64encode(doc.get_update()).decode()
+    http.post(f"{room.url}live/", json={"updates": [update]})
+    http.post(f"{room.inside}end/")
+    replay = tenant.live.get(f"/interviews/{shown_room['id']}/replay/").json()
+    assert [one["kind"] for one in replay["events"]][-2:] == ["code", "end"]
+    assert [one["actor"] for one in replay["events"]][-2:] == ["candidate", "interviewer"]
+    offsets = [one["offset_ms"] for one in replay["events"]]
+    assert offsets == sorted(offsets)
+    assert offsets[-1] == replay["duration_ms"]
+    ended = room.row().ended_at
+    assert all(one.at <= ended for one in room.events())

@@ -61,7 +61,7 @@ def test_nothing_said_is_nobodys_share_and_no_score() -> None:
 
 
 def test_the_room_looks_at_its_first_question_until_it_is_told_of_another() -> None:
-    events = [said("Hello"), turned("two"), said("Go on", "interviewer"), turned("three"), Happened("code")]
+    events = [said("Hello"), turned("two"), said("Go on", "interviewer"), turned("three"), typed("three")]
     questions = found(events, Asked("one"), Asked("two"), Asked("three"), Asked("four")).signals["questions"]
     assert questions == {"count": 4, "asked": 3, "answered": 2}
 
@@ -93,6 +93,33 @@ def test_a_coding_question_scores_by_how_its_last_program_ended() -> None:
     assert mixed.scores == {"one": "100.00", "two": "0.00"}
     assert mixed.overall_score == Decimal(50)
     assert mixed.signals["code_runs"] == mixed.signals["code_runs_ended_well"] == 1
+
+
+def typed(id: str, actor: str = "candidate") -> Happened:
+    return Happened("code", actor, {"question_id": id, "code": "print(1)", "language": "python"})
+
+
+def test_code_that_was_typed_and_never_run_is_an_answer_that_has_not_ended_well() -> None:
+    coding = Asked("one", "coding")
+    assert found([typed("one")], coding).scores == {"one": "0.00"}
+    assert found([typed("one")], coding).signals["questions"]["answered"] == 1
+    assert found([typed("one", "interviewer")], coding).signals["questions"]["answered"] == 0
+    language = Happened("code", "candidate", {"question_id": "one", "language": "go"})
+    assert found([language], coding).signals["questions"]["answered"] == 0
+
+
+def test_code_belongs_to_the_question_it_was_typed_for_wherever_the_room_looks_by_then() -> None:
+    questions = [Asked("one", "coding"), Asked("two", "coding"), Asked("three", "coding")]
+    made = found([turned("two"), turned("three"), typed("two")], *questions)
+    assert made.signals["questions"] == {"count": 3, "asked": 2, "answered": 1}
+
+
+def test_a_coding_question_that_was_never_asked_has_no_score() -> None:
+    questions = [Asked("one", "coding"), Asked("two", "coding"), Asked("three", "coding")]
+    greeted = [said("Hello", "interviewer"), turned("two"), ran("ok"), typed("three", "interviewer")]
+    assert found(greeted, *questions).scores == {"two": "100.00"}
+    assert found([], *questions).scores == {}
+    assert found([said("Hello", "interviewer")], *questions).scores == {"one": "0.00"}
 
 
 def test_signals_of_integrity_are_counted_by_kind() -> None:

@@ -157,3 +157,12 @@ class Room(RuleBasedStateMachine):
 
 
 test_a_room_goes_the_ways_of_the_model = Room.TestCase
+
+
+def test_no_event_of_a_replay_is_after_the_end_or_before_the_one_before_it() -> None:
+    began = datetime(2026, 3, 1, 9, tzinfo=UTC)
+    moments = [began + timedelta(seconds=after) for after in (0, 5, 4, 61, 60)]
+    events = [SimpleNamespace(at=moment) for moment in moments]
+    ended = began + timedelta(seconds=60)
+    assert rules.offsets(events, began, ended) == ([0, 5_000, 5_000, 60_000, 60_000], 60_000)
+    assert rules.offsets(events, began, None) == ([0, 5_000, 5_000, 61_000, 61_000], 61_000)

@@ -66,3 +66,7 @@ class Room:
     clients: list[Client] = field(default_factory=list)
     is_typed_in: bool = False
     weight: int = 0  # bytes of its document's updates, as far as they were seen here
+
+    def sides(self) -> set[str]:
+        """Return whose channels are open here."""
+        return {client.role for client in self.clients if client.seen is not None}

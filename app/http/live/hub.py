@@ -16,6 +16,7 @@ from prometheus_client import Counter, Gauge
 import schemas.rooms
 from app.http.live import frames, reading
 from app.http.live.clients import CLOSED, MOST_FRAMES, RESTARTING, TOO_SLOW, Client, Room
+from app.http.live.presence import Presence
 from app.http.threads.hop import Hop
 from rules import interviews, rooms
 from rules.errors import SessionClosed, Unavailable
@@ -52,7 +53,9 @@ class Hub:
         self.has_acts, self.has_news = asyncio.Event(), asyncio.Event()
         self.loop = asyncio.get_running_loop()
         self.stop_listening = news.listen(self._hear)
-        self.tasks = [self.loop.create_task(one()) for one in (self._keep, self._tell, self._look)]
+        self.presence = Presence(self.rooms, self.keeping, self.do)
+        tasks = (self._keep, self._tell, self._look, self.presence.beat)
+        self.tasks = [self.loop.create_task(one()) for one in tasks]
 
     def stop(self) -> None:
         """End all channels; the process ends."""
@@ -84,6 +87,7 @@ class Hub:
     def leave(self, room: Room, client: Client) -> None:
         """Let a client go; with the last one the room is forgotten."""
         room.clients.remove(client)
+        self.presence.went(room, client)
         CHANNELS.dec()
         self.of_organisations[room.organisation_id] -= 1
         if not self.of_organisations[room.organisation_id]:
@@ -97,6 +101,7 @@ class Hub:
         """Send what came since a client was let in, and everything from now on; it has all up to the number."""
         room.weight = sum(map(len, document))
         client.seen = number
+        self.presence.came(room, client)
         early, client.early = client.early, []
         for found, status in early:
             self._send(client, found, status)

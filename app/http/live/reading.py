@@ -11,7 +11,7 @@ from app.http.live import frames
 from handlers import rooms as handlers
 from rules import interviews, rooms
 from rules.errors import Invalid
-from store.interviewing import documents, stream, tidying, visits
+from store.interviewing import documents, presence, stream, tidying, visits
 from store.interviewing.rooms import Interview
 from store.interviewing.stream import Act, Kept, News
 
@@ -78,6 +78,18 @@ def keep(acts: list[Act]) -> list[Kept]:
     """Keep acts of many rooms."""
     with store.writing() as writing:
         return stream.keep(writing, acts)
+
+
+def stay(sides: list[presence.Side]) -> list[presence.Side]:
+    """Note who is there; return who is back that had left."""
+    with store.writing() as writing:
+        return presence.stay(writing, sides)
+
+
+def go(side: presence.Side) -> None:
+    """Note that the last channel of a side was closed."""
+    with store.writing() as writing:
+        presence.go(writing, side)
 
 
 def news(seen: dict[UUID, int]) -> dict[UUID, News]:
