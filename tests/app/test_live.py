@@ -406,6 +406,17 @@ def test_where_a_stream_ends_it_is_told_of_too(base, monkeypatch):
     room = open_room(base)
     stream = {"Accept": "text/event-stream"}
     with httpx.stream("GET", f"{base}{room.url}live/", headers=stream, timeout=20) as answer:
-        next(answer.iter_bytes())
+        said = answer.iter_bytes()
+        next(said)
         eventually(lambda: sides(room) == ["candidate"])
     eventually(lambda: comings(room) == [*CAME, ("leave", "candidate", "Amina Diallo")])
+
+
+def test_who_comes_and_goes_at_once_has_gone(base, monkeypatch):
+    monkeypatch.setattr(limits, "GRACE", timedelta(0))
+    room = open_room(base)
+    for _ in range(5):
+        with connect(address(base, room.candidate)) as one:
+            one.send(HELLO)
+            one.recv(timeout=10)
+    eventually(lambda: not sides(room) or comings(room)[-1][0] == "leave")

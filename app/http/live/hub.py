@@ -53,7 +53,7 @@ class Hub:
         self.has_acts, self.has_news = asyncio.Event(), asyncio.Event()
         self.loop = asyncio.get_running_loop()
         self.stop_listening = news.listen(self._hear)
-        self.presence = Presence(self.rooms, self.keeping, self.do)
+        self.presence = Presence(self.rooms, self.do)
         tasks = (self._keep, self._tell, self._look, self.presence.beat)
         self.tasks = [self.loop.create_task(one()) for one in tasks]
 

@@ -23,10 +23,9 @@ BEAT_SECONDS = 5.0  # between two times that it is noted
 class Presence:
     """Who is in rooms; belongs to one event loop."""
 
-    def __init__(
-        self, rooms: Mapping[UUID, Room], threads: Hop, do: Callable[[Act], asyncio.Future[int]]
-    ) -> None:
-        self.rooms, self.threads, self.do = rooms, threads, do
+    def __init__(self, rooms: Mapping[UUID, Room], do: Callable[[Act], asyncio.Future[int]]) -> None:
+        self.rooms, self.do = rooms, do
+        self.thread = Hop(1, "rooms-presence")  # one: who comes and goes at once has gone
         self.under_way: set[asyncio.Task[None]] = set()
 
     def came(self, room: Room, client: Client) -> None:
@@ -55,7 +54,7 @@ class Presence:
         if not given:
             return
         try:
-            back = await self.threads.submit(reading.stay, given)
+            back = await self.thread.submit(reading.stay, given)
         except Exception as fault:  # the next time
             log.warning("Who is in rooms is not noted: %s", fault)
             return
@@ -67,6 +66,6 @@ class Presence:
 
     async def _go(self, side: Side) -> None:
         try:
-            await self.threads.submit(reading.go, side)
+            await self.thread.submit(reading.go, side)
         except Exception as fault:  # it has left when it was not seen for a while
             log.warning("Who left a room is not noted yet: %s", fault)
