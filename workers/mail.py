@@ -18,6 +18,10 @@ from store.interviewing import rooms
 from store.offering import offers
 
 LONGEST_WORDS = 500  # of a mail server that are kept
+TO_CANDIDATES = {
+    *KINDS,
+    "interview",
+}  # whose words are the service's, with the organisation's look and addresses
 # Where it is shown that a mail did not reach its address, by what names the row in the mail's arguments.
 NOTED: dict[str, Callable[[Session, UUID, str], None]] = {
     "invitation_id": invitations.note_refusal,
@@ -31,7 +35,7 @@ def send(id: UUID, arguments: dict[str, Any]) -> None:
 
     A `letter` among them goes with it as PDF.
     """
-    mail.send(compose(id, arguments, _own(id, arguments["template"])))
+    mail.send(compose(id, arguments, _own(id, arguments)))
 
 
 def given_up(session: Session, arguments: dict[str, Any], fault: BaseException) -> None:
@@ -59,9 +63,10 @@ def compose(id: UUID, arguments: dict[str, Any], own: mails.Own = mails.Own()) -
     )
 
 
-def _own(id: UUID, kind: str) -> mails.Own:
+def _own(id: UUID, arguments: dict[str, Any]) -> mails.Own:
     """Read how the organisation writes to its candidates by now; to its own people the service writes."""
-    if kind not in KINDS:
+    kind = arguments["template"]
+    if kind not in TO_CANDIDATES or arguments.get("is_interviewer"):
         return mails.Own()
     with store.reading() as reading:
         row = settings.of_mail(reading, id, kind)

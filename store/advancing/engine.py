@@ -25,6 +25,7 @@ from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.database.base import ANYONE, beside, visible
 from store.database.prepared import Prepared
+from store.interviewing import moves as room_moves
 from store.interviewing import preparing, quota, rooms, templates
 
 SYSTEM = "system"  # whoever moves what nobody moved by hand
@@ -47,6 +48,7 @@ class Way:
     stages: Sequence[Stage]
     shows: Shows
     actor: str = SYSTEM
+    settling: UUID | None = None  # the room whose outcome moves it: that one goes on as it is
 
     @property
     def stage(self) -> Stage:
@@ -141,6 +143,8 @@ def _move(way: Way, move: str, kind: str, *, told: dict[str, Any] | None = None,
 
     events.apply(way.session, way.enrollment, rules.MOVES[move], shape)
     _happened(way, kind, **line)
+    if way.enrollment.completed_at is not None:
+        room_moves.leave_all(way.session, way.caller, way.enrollment.id, way.shows, but=way.settling)
 
 
 def _happened(way: Way, kind: str, **line: Any) -> None:

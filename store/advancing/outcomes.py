@@ -87,7 +87,9 @@ def settle(
     if enrollment is not None:
         for one in enrollments.lock(session, Enrollment.id == enrollment.id):
             if seen.stage == one.current_stage and one.completed_at is None:
-                way = engine.Way(session, caller, one, engine.stages(session, one.pipeline_id), shows, actor)
+                way = engine.Way(
+                    session, caller, one, engine.stages(session, one.pipeline_id), shows, actor, id
+                )
                 engine.outcome(way, rules.SIGNALS[recommendation], comment)
         session.flush()
     room = rooms.get(session, caller, id, for_update=True)

@@ -82,6 +82,27 @@ def cancel(session: Session, caller: Caller, interview: Interview, shows: Shows)
     mail(session, caller, [interview], "cancelled", shows)
 
 
+def leave_all(
+    session: Session, caller: Caller, enrollment_id: UUID, shows: Shows, *, but: UUID | None = None
+) -> None:
+    """Close the rooms of an enrollment that is over: what has not begun is cancelled, what has ends."""
+    open_ones = (
+        select(Interview)
+        .where(Interview.pipeline_enrollment_id == enrollment_id, Interview.status.not_in(rules.CLOSED))
+        .order_by(Interview.id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    for one in session.scalars(open_ones).all():
+        if one.id == but:
+            continue
+        if one.status in rules.AHEAD:
+            cancel(session, caller, one, shows)
+        else:
+            move(session, one, "end", shows)
+            rooms.note(session, one, "end", "system", one.ended_at, reason="enrollment")
+
+
 def fall_due(session: Session, interview: Interview, shows: Shows) -> None:
     """Do what the schedule does with a locked room whose moment has come."""
     name, at = rules.due_move(interview.status, interview.scheduled_at), interview.due_at

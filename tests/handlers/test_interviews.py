@@ -499,6 +499,39 @@ def test_an_outcome_moves_the_enrollment(tenant: Tenant, recommendation: str, fo
     assert enrollment(tenant.live, made["id"])["current_stage"] == found[1]
 
 
+@pytest.mark.parametrize(
+    ("moves", "found"),
+    [((), ("expired", "interview.cancelled")), (("wait",), ("expired", "interview.cancelled")),
+     (("wait", "start"), ("ended", "interview.completed"))],
+)  # fmt: skip
+@pytest.mark.parametrize("way", ["reject", "advance"])
+def test_who_is_rejected_or_done_by_hand_has_no_interview_any_more(
+    tenant: Tenant, moves: tuple[str, ...], found: tuple[str, str], way: str
+) -> None:
+    made, room = staged(tenant.live)
+    act(tenant.live, room["id"], "reschedule", scheduled_at=later())
+    moved(room["id"], *moves)
+    assert do(tenant.live, made["id"], way).json()["status"] in ("rejected", "passed")
+    after = shown(tenant.live, room["id"])
+    assert (after["status"], told(tenant.live)[-1]["type"]) == found
+    whats = [one["what"] for one in mails(made["email"])]
+    assert whats == ["invited", "rescheduled", *(["cancelled"] if found[0] == "expired" else [])]
+    if found[0] == "ended":
+        assert (after["ended_at"] is not None, "cancelled_at" in after["session_metadata"]) == (True, False)
+        [end] = tenant.live.get(f"/interviews/{room['id']}/replay/").json()["events"]
+        assert (end["kind"], end["actor"], end["data"]) == ("end", "system", {"reason": "enrollment"})
+
+
+def test_an_outcome_leaves_its_own_room_as_it_is_and_closes_the_others(tenant: Tenant) -> None:
+    made, room = staged(tenant.live)
+    another = make(tenant.live, pipeline_enrollment_id=made["id"])
+    elsewhere = make(tenant.live, candidate_email=made["email"])
+    moved(another["id"], "wait", "start")
+    assert act(tenant.live, another["id"], "outcome", recommendation="reject").status_code == 200
+    found = [shown(tenant.live, one["id"])["status"] for one in (room, another, elsewhere)]
+    assert found == ["expired", "active", "prepared"]
+
+
 def test_an_outcome_on_hold_is_caught_up_with(tenant: Tenant) -> None:
     made, room = staged(tenant.live)
     do(tenant.live, made["id"], "hold")

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from icalendar import Calendar, Event
+from sqlalchemy import select
 
 import store
 from gateways import mail as gateway
 from rules.clock import now
 from store.database.ids import new_id
+from store.outbox import OutboxItem
 from tests.api import Tenant, address
 from tests.interviews import act, later, mails, make
 from tests.operations import states
@@ -131,3 +133,42 @@ def test_a_refusal_is_noted_on_the_room_for_the_candidates_mail_alone(tenant: Te
             mail.given_up(session, arguments, gateway.RefusedError("550 nobody here"))
         noted = tenant.live.get(f"/interviews/{made['id']}/").json()["mail_error"]
         assert noted == ("550 nobody here" if arguments["to"] == email else None)
+
+
+def test_candidates_are_mailed_in_the_organisations_colour_with_its_addresses(
+    tenant: Tenant, tmp_path: Path
+) -> None:
+    own = {
+        "colour": "#7a1f5e",
+        "reply_to": "talent@example.com",
+        "help_contact": "help@example.com",
+    }
+    assert tenant.live.patch("/org/settings/", own).status_code == 200
+    email, member = address(), states.a_member(tenant.live)["user_id"]
+    made = make(
+        tenant.live, candidate_email=email, scheduled_at=later(), send_invite=True, interviewers=[member]
+    )
+    before = gateway._settings
+    gateway.configure(smtp_url="", mail_from="Hiring <hiring@example.com>", mail_dir=tmp_path)
+    try:
+        for id, arguments in waiting(email, made["interviewers"][0]["email"]):
+            mail.send(id, arguments)
+    finally:
+        gateway._settings = before
+    written = [
+        BytesParser(policy=policy.default).parsebytes(path.read_bytes()) for path in tmp_path.glob("*.eml")
+    ]
+    [to_candidate] = [one for one in written if email in str(one["To"])]
+    [to_member] = [one for one in written if one is not to_candidate]
+    html = to_candidate.get_body(("html",)).get_content()  # type: ignore[attr-defined]
+    assert (to_candidate["Reply-To"], "#7a1f5e" in html) == ("talent@example.com", True)
+    assert "help@example.com" in html
+    assert entry(to_candidate)[0] == "REQUEST"  # type: ignore[arg-type]
+    assert (to_member["Reply-To"], "#7a1f5e" in to_member.as_string()) == (None, False)
+
+
+def waiting(*to: str) -> list[tuple[Any, dict[str, Any]]]:
+    """The mails that wait for somebody, with their ids."""
+    with store.transaction() as session:
+        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "mail"))
+        return [(one.id, one.arguments) for one in found if one.arguments.get("to") in to]
