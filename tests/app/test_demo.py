@@ -36,3 +36,13 @@ def test_the_journey_of_a_hire_goes_from_the_application_to_the_accepted_offer(t
     assert "offer.pdf of " in printed
     assert " → ".join(EVENTS) in printed
     assert f"Ada Lovelace is hired. {len(EVENTS) + 3} signatures verified." in printed
+
+
+def test_the_journey_of_an_interview_goes_from_the_room_to_its_analysis(tmp_path: Path) -> None:
+    printed = played(tmp_path, "--journey", "interview")
+    for event in ("interview.started", "interview.completed", "interview.analysis_ready"):
+        assert f"{event} arrived" in printed
+    assert "Ada Lovelace: I would send the ETag back" in printed
+    assert "join → join → message → message → question → code → run → end" in printed
+    assert "2 of 2 questions answered; talk: candidate 0.57" in printed
+    assert "Score 100.00 of 100. 4 signatures verified." in printed

@@ -139,11 +139,12 @@ def test_candidates_are_mailed_in_the_organisations_colour_with_its_addresses(
     tenant: Tenant, tmp_path: Path
 ) -> None:
     own = {
-        "colour": "#7a1f5e",
+        "colour": "#b0487f",
         "reply_to": "talent@example.com",
         "help_contact": "help@example.com",
     }
-    assert tenant.live.patch("/org/settings/", own).status_code == 200
+    changed = tenant.live.patch("/org/settings/", own)
+    assert changed.status_code == 200, changed.text
     email, member = address(), states.a_member(tenant.live)["user_id"]
     made = make(
         tenant.live, candidate_email=email, scheduled_at=later(), send_invite=True, interviewers=[member]
@@ -161,10 +162,10 @@ def test_candidates_are_mailed_in_the_organisations_colour_with_its_addresses(
     [to_candidate] = [one for one in written if email in str(one["To"])]
     [to_member] = [one for one in written if one is not to_candidate]
     html = to_candidate.get_body(("html",)).get_content()  # type: ignore[attr-defined]
-    assert (to_candidate["Reply-To"], "#7a1f5e" in html) == ("talent@example.com", True)
+    assert (to_candidate["Reply-To"], "#b0487f" in html) == ("talent@example.com", True)
     assert "help@example.com" in html
     assert entry(to_candidate)[0] == "REQUEST"  # type: ignore[arg-type]
-    assert (to_member["Reply-To"], "#7a1f5e" in to_member.as_string()) == (None, False)
+    assert (to_member["Reply-To"], "#b0487f" in to_member.as_string()) == (None, False)
 
 
 def waiting(*to: str) -> list[tuple[Any, dict[str, Any]]]:
