@@ -40,9 +40,11 @@ class Room(RuleBasedStateMachine):
     @initialize(
         timed=st.booleans(),
         mode=st.sampled_from(("human_only", "ai_only", "hybrid")),
-        minutes=st.sampled_from((0, 60)),
+        minutes=st.sampled_from((60, 0)),
+        last=st.sampled_from(("time_is_up", "somebody_is_late", "ends", "is_cancelled", "looks_away")),
     )
-    def prepare(self, timed: bool, mode: str, minutes: int) -> None:
+    def prepare(self, timed: bool, mode: str, minutes: int, last: str) -> None:
+        self.last = last  # what happens in the end, if nothing has closed the room before
         self.tenant = api.tenant(self.http)
         fields: dict[str, Any] = {"scheduled_at": interviews.later()} if timed else {}
         made = interviews.make(
@@ -91,6 +93,12 @@ class Room(RuleBasedStateMachine):
                 self.told.append("interview.started")
         assert answer.json()["status"] == self.status
 
+    @precondition(lambda self: self.status in AHEAD)
+    @rule()
+    def meet(self) -> None:
+        self.joins("interviewer")
+        self.joins("candidate")
+
     @rule()
     def reschedules(self) -> None:
         moment = interviews.later(days=4)
@@ -100,7 +108,7 @@ class Room(RuleBasedStateMachine):
             self.status, self.timed, self.here = "scheduled", True, set()
             self.told.append("interview.scheduled")
 
-    @precondition(lambda self: len(self.happened) > 3)
+    @precondition(lambda self: len(self.happened) > 5)
     @rule()
     def is_cancelled(self) -> None:
         answer = interviews.act(self.tenant.live, self.id, "cancel")
@@ -109,9 +117,9 @@ class Room(RuleBasedStateMachine):
             self.status = "expired"
             self.told.append("interview.cancelled")
 
-    @precondition(lambda self: len(self.happened) > 3)
+    @precondition(lambda self: len(self.happened) > 5)
     @rule(side=SIDES)
-    def ends(self, side: str) -> None:
+    def ends(self, side: str = "candidate") -> None:
         answer = self.http.post(f"{self.urls[side]}end/")
         if self.status in IN_USE:
             self.status = "ended"
@@ -120,7 +128,7 @@ class Room(RuleBasedStateMachine):
         expected = {"ended": 200, "expired": 409, "no_show": 409}
         assert answer.status_code == expected.get(self.status, 400)
 
-    @precondition(lambda self: len(self.happened) > 3)
+    @precondition(lambda self: len(self.happened) > 5)
     @rule(schedule_comes=st.booleans(), side=SIDES)
     def time_passes(self, schedule_comes: bool, side: str) -> None:
         """Its moment passes; then the schedule comes by, or somebody who finds it so."""
@@ -138,6 +146,12 @@ class Room(RuleBasedStateMachine):
         else:
             self.status = "no_show" if self.timed else "expired"
             self.told.append("interview.no_show")
+
+    def time_is_up(self) -> None:
+        self.time_passes(schedule_comes=True, side="candidate")
+
+    def somebody_is_late(self) -> None:
+        self.time_passes(schedule_comes=False, side="interviewer")
 
     # --- What happens there
 
@@ -196,6 +210,8 @@ class Room(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "id"):
             return
+        getattr(self, self.last)()
+        self.it_is_where_the_model_has_it()
         self.looks("candidate")
         self.looks("interviewer")
         assert self.room.told() == self.told
