@@ -18,10 +18,7 @@ from store.interviewing import rooms
 from store.offering import offers
 
 LONGEST_WORDS = 500  # of a mail server that are kept
-TO_CANDIDATES = {
-    *KINDS,
-    "interview",
-}  # whose words are the service's, with the organisation's look and addresses
+TO_CANDIDATES = {*KINDS, "interview"}  # the words of the last are always the service's
 # Where it is shown that a mail did not reach its address, by what names the row in the mail's arguments.
 NOTED: dict[str, Callable[[Session, UUID, str], None]] = {
     "invitation_id": invitations.note_refusal,

@@ -87,7 +87,7 @@ DUE = Due("presences", InterviewPresence, InterviewPresence.here_until)
 
 def leave(session: Session, due: Sequence[Row]) -> int:
     """Tell rooms of those who are there no more."""
-    here = select(InterviewPresence).where(*DUE.among(due)).order_by(InterviewPresence.here_until)
+    here = select(InterviewPresence).where(*DUE.among(due)).order_by(InterviewPresence.interview_id)
     gone = session.scalars(here).all()
     for one in gone:
         locked = select(Interview).where(Interview.id == one.interview_id).with_for_update()
