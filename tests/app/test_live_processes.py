@@ -72,15 +72,19 @@ def test_a_process_is_killed_while_both_sides_type(webs, http):
 def test_who_was_in_a_process_that_is_killed_has_left_before_long(webs, http):
     room = rooms.prepare()
     join(webs[0].url, room)
-    aged = text(
-        "UPDATE interview_presences SET here_until = here_until - CAST(:here AS interval) WHERE interview_id = :id"
-    )
+
+    def carry_out(statement):
+        with store.transaction() as session:
+            return session.execute(text(statement), {"here": limits.HERE, "id": room.id}).rowcount
+
     program = Program(webs[1].url, room, room.candidate)
     with program:
+        eventually(lambda: carry_out("SELECT FROM interview_presences WHERE interview_id = :id"))
         program.ended.set()  # it does not come back
         webs[1].kill()
-    with store.transaction() as session:  # the time that the service gives it
-        assert session.execute(aged, {"here": limits.HERE, "id": room.id}).rowcount == 1
+    # The time that the service gives it.
+    aged = "UPDATE interview_presences SET here_until = here_until - CAST(:here AS interval) WHERE interview_id = :id"
+    assert carry_out(aged) == 1
     interviews.run("presences")
     [left] = room.events("leave")
     assert (left.actor, left.actor_name) == ("candidate", "Amina Diallo")

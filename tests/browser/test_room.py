@@ -3,14 +3,20 @@
 import os
 import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import select, text
 
+import store
 from app.instance.settings import Settings
+from rules import rooms as limits
+from rules.clock import now
 from store.interviewing import documents
-from tests import rooms
+from store.interviewing.presence import InterviewPresence
+from tests import interviews, rooms
 from tests.browser.accessibility import contrast, serious
 from tests.live import eventually
 from tests.rooms import Prepared
@@ -196,6 +202,35 @@ def test_nothing_is_lost_over_a_reload_no_network_and_a_process_that_is_killed(t
         eventually(lambda page=page: code(page).strip() == kept(room).strip())
     for words in ("# c1", "# c2", "# i1", "# i2"):
         assert code(candidate).count(words) == 1
+
+
+def test_who_closes_the_page_has_left_after_a_while_and_is_back_by_coming_in(two, webs, room: Prepared):
+    candidate, interviewer = two
+    here = interviewer.locator("#people")
+    for page in two:
+        expect(page.locator("#people")).to_contain_text("Amina Diallo")
+        expect(page.locator("#people")).to_contain_text("Grace Hopper")
+    eventually(lambda: ends_of_presence(room) == {"candidate", "interviewer"})
+    candidate.close()
+    eventually(lambda: ends_of_presence(room, within=limits.GRACE) == {"candidate"})
+    age = "UPDATE interview_presences SET here_until = now() WHERE interview_id = :id AND side = 'candidate'"
+    with store.transaction() as session:
+        session.execute(text(age), {"id": room.id})
+    interviews.run("presences")
+    expect(here).to_have_text("Here: Grace Hopper", timeout=20_000)
+    expect(interviewer.locator(".told").last).to_have_text("Amina Diallo left")
+    again = candidate.context.new_page()
+    come_in(again, webs[0], room, "Amina Diallo")
+    expect(here).to_contain_text("Amina Diallo", timeout=20_000)
+
+
+def ends_of_presence(room: Prepared, within: timedelta = limits.HERE) -> set[str]:
+    """The sides that are there for no longer than that."""
+    with store.transaction() as session:
+        asked = select(InterviewPresence.side).where(
+            InterviewPresence.interview_id == room.id, InterviewPresence.here_until <= now() + within
+        )
+        return set(session.scalars(asked))
 
 
 def test_an_interviewer_judges_by_keyboard_during_the_interview_and_after_it(two, webs, room: Prepared):
