@@ -25,8 +25,7 @@ from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.database.base import ANYONE, beside, visible
 from store.database.prepared import Prepared
-from store.interviewing import moves as room_moves
-from store.interviewing import preparing, quota, rooms, templates
+from store.interviewing import moves, preparing, quota, rooms, templates
 
 SYSTEM = "system"  # whoever moves what nobody moved by hand
 
@@ -144,7 +143,7 @@ def _move(way: Way, move: str, kind: str, *, told: dict[str, Any] | None = None,
     events.apply(way.session, way.enrollment, rules.MOVES[move], shape)
     _happened(way, kind, **line)
     if way.enrollment.completed_at is not None:
-        room_moves.leave_all(way.session, way.caller, way.enrollment.id, way.shows, but=way.settling)
+        moves.leave_all(way.session, way.caller, way.enrollment.id, way.shows, but=way.settling)
 
 
 def _happened(way: Way, kind: str, **line: Any) -> None:
@@ -208,16 +207,8 @@ def prepare_all(
     template = templates.of_stage(session, stage.interview_template_id)
     title = template.title if template else stage.label or "Interview"
     settings = interview_rules.settings({}, template.settings if template else None)
-    plan = preparing.plan(
-        session,
-        caller,
-        title,
-        settings,
-        {},
-        shows,
-        template_id=template and template.id,
-        send_invite=send_email,
-    )
+    more = {"template_id": template and template.id, "send_invite": send_email}
+    plan = preparing.plan(session, caller, title, settings, {}, shows, **more)
     people = [
         preparing.Person(
             email=one.email,
