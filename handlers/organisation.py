@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from gateways import briefs, mail, sandbox
+from gateways import mail, models, sandbox
 from rules import plans
 from rules import usage as usage_rules
 from rules.caller import Caller
@@ -114,7 +114,7 @@ def list_integrations(reading: Reading, caller: Caller) -> Body:
                 "webhooks", "signed_events", endpoints.is_active, endpoints.last_triggered_at
             ),
             schemas.integration("mail", mail.kind(livemode=caller.livemode), True),
-            schemas.integration("assistant", "openai_compatible", briefs.is_configured()),
+            schemas.integration("assistant", "openai_compatible", models.is_configured()),
         ]
     }
 

@@ -257,6 +257,18 @@ class InternalError(Refusal):
     status, message = 500, "Something went wrong on our side."
 
 
+class AiProviderError(Refusal):
+    """The model's server failed, was late, or answered something that is no answer."""
+
+    status, message = 502, "The model's server did not give an answer that can be used; try again shortly."
+
+
+class AiDisabled(Refusal):
+    """The operator has set up no model."""
+
+    status, message = 503, "No model is set up on this instance."
+
+
 class Unavailable(Refusal):
     """The database cannot answer just now, or a wait ran out."""
 

@@ -11,6 +11,7 @@ RANKS = ("starter", "growth", "enterprise")
 
 # The lowest plan that has a feature; a feature that is not here belongs to every plan.
 GATES = {
+    "assistant": "starter",
     "screen_recording": "growth",
     "webcam_recording": "growth",
     "pool_mode": "growth",

@@ -8,6 +8,7 @@ import httpx
 from tests.documents import Documented, operations
 
 JSON = "application/json"
+FLAT = "/api/v1/public/assistant/"
 EVERY = [*operations("openapi").values(), *operations("candidate").values()]
 # Pages are for people: what they take is a form, and what they refuse is a page too.
 WITH_ENVELOPE = [one for one in EVERY if one.definition["tags"] != ["pages"]]
@@ -49,6 +50,19 @@ def properties(schema: dict[str, Any], *kinds: str) -> Iterator[tuple[str, dict[
             yield name, one
 
 
+def unfolded(response: httpx.Response) -> dict[str, Any]:
+    """A flat refusal of the assistant in the form of all others: each line of its message is a detail."""
+    flat = response.json()
+    assert set(flat) == {"code", "message", "status"}, response.text
+    assert flat["status"] == "error"
+    message, *lines = flat["message"].split("\n")
+    said = {name: value for name, _, value in (line.partition(": ") for line in lines)}
+    fields = [{"pointer": name, "message": value} for name, value in said.items() if name[:1] in ("", "/")]
+    details: dict[str, Any] = {name: int(value) if value.isdigit() else value for name, value in said.items()}
+    details |= {"request_id": response.headers["X-Request-Id"], **({"fields": fields} if fields else {})}
+    return {"code": flat["code"], "message": message, "details": details}
+
+
 def refusal(
     response: httpx.Response, status: int | tuple[int, ...], code: str | None = None
 ) -> dict[str, Any]:
@@ -58,7 +72,7 @@ def refusal(
     assert response.status_code in statuses, about
     assert response.headers["content-type"] == JSON, about
     assert not response.history
-    error = response.json()["error"]
+    error = unfolded(response) if response.request.url.path.startswith(FLAT) else response.json()["error"]
     assert set(error) == {"code", "message", "details"}, about
     assert error["message"]
     assert error["details"]["request_id"] == response.headers["X-Request-Id"]

@@ -42,7 +42,7 @@ def note(method: str, path: str, status: int, body: bytes) -> None:
     if body[:1] == b"{":
         with suppress(ValueError):  # a file that begins so
             shown = json.loads(body)
-    _seen.add(outcome(operation, status, shown.get("error", {}).get("code", "") if status >= 400 else ""))
+    _seen.add(outcome(operation, status, code_of(shown) if status >= 400 else ""))
     if operation.id == "list_events" and status == 200:
         for one in shown["results"]:
             event(one)
@@ -62,6 +62,12 @@ def event(envelope: dict[str, Any]) -> None:
         _seen.add(f"event {envelope['type']}")
 
 
+def code_of(refusal: dict[str, Any]) -> str:
+    """Read a refusal's code; the assistant's are flat."""
+    error = refusal.get("error", refusal)
+    return str(error.get("code", ""))
+
+
 def outcome(operation: Documented, status: int | str, code: str) -> str:
     """Name an outcome: `get_job 404 NOT_FOUND`. A page says what is wrong to people, without a code."""
     return f"{operation.id} {status} {'' if operation.definition['tags'] == ['pages'] else code}".strip()
@@ -74,7 +80,7 @@ def documented() -> set[str]:
     for operation in (one for name in documents() for one in operations(name).values()):
         for status, promised in operation.definition["responses"].items():
             examples = promised.get("content", {}).get("application/json", {}).get("examples", {}).values()
-            codes = {one["value"].get("error", {}).get("code", "") for one in examples if status >= "400"}
+            codes = {code_of(one["value"]) for one in examples if status >= "400"}
             named |= {outcome(operation, status, code) for code in codes or {""} if status != NEVER}
     return named
 

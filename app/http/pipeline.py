@@ -81,7 +81,7 @@ class Pipeline:
         self.lane: str = definition.get("x-lane", lanes.ORDINARY)
         self.channel = "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
-        self.in_parts = not self.wants.isdisjoint(("begin", "finish"))
+        self.in_parts = self.open is nullcontext  # whatever transactions it has, it opens itself
         successes = [int(status) for status in operation.responses if status.startswith("2")]
         self.success, self.changed = min(successes), max(successes)  # what is new is 201
         content = operation.responses[str(self.success)].get("content", {})

@@ -29,6 +29,8 @@ PAGES = (
     "/offer/",
 )  # a page also for whoever takes anything: forms are sent here without a script
 ASSISTANT = "/api/v1/public/assistant/"
+LONGEST_FLAT = 20_000
+ALWAYS = ("documentation_url", "request_id")  # of details: the header X-Request-Id says the same
 
 # What the framework raises by itself, by status; anything else of its 4xx is an invalid request.
 _BY_STATUS: dict[int, type[Refusal]] = {
@@ -88,6 +90,10 @@ def render(fault: Exception, path: str) -> Answer:
         log.warning(
             "%s", refusal.code, extra={"waited_for": getattr(fault, "waited_for", "its turn or its end")}
         )
+    elif isinstance(fault, (errors.AiDisabled, errors.AiProviderError)):
+        log.warning(
+            "%s", refusal.code, extra={"reason": str(refusal)}
+        )  # no traceback: it could quote what was said
     elif refusal.status >= 500:
         log.error("%s", refusal.code, exc_info=fault)
     else:
@@ -96,7 +102,7 @@ def render(fault: Exception, path: str) -> Answer:
     details = dict(refusal.details)
     if isinstance(refusal, errors.RateLimited):
         headers["Retry-After"] = str(details["retry_after_seconds"])
-    if isinstance(refusal, errors.Unavailable):
+    if refusal.status == errors.Unavailable.status:
         headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     if isinstance(refusal, errors.MethodNotAllowed) and "allow" in details:
         headers["Allow"] = details.pop("allow")
@@ -108,7 +114,10 @@ def render(fault: Exception, path: str) -> Answer:
 
 
 def envelope(refusal: Refusal, details: dict[str, Any], *, path: str) -> dict[str, Any]:
-    """Build the error body; the assistant's is flat."""
+    """Build the error body; the assistant's is flat, and has a line of its message for each detail."""
     if path.startswith(ASSISTANT):
-        return {"code": refusal.code, "message": str(refusal), "status": "error"}
+        named = {one["pointer"]: one["message"] for one in details.get("fields", ())}
+        named |= {name: value for name, value in details.items() if name not in ("fields", *ALWAYS)}
+        lines = [str(refusal), *(f"{name}: {value}" for name, value in named.items())]
+        return {"code": refusal.code, "message": "\n".join(lines)[:LONGEST_FLAT], "status": "error"}
     return {"error": {"code": refusal.code, "message": str(refusal), "details": details}}

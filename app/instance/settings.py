@@ -30,6 +30,7 @@ class Settings:
     threads: int = 8  # request threads of one web process
     network_threads: int = 8  # beside them, for requests that reach the network
     files_threads: int = 4  # and for those that reach files
+    model_threads: int = 8  # and for those that wait for a model
     programs: int | None = (
         None  # of candidates, that one process runs at a time; as many as cores, two at least
     )

@@ -2,7 +2,7 @@
 
 from app.instance import logs
 from app.instance.settings import Settings
-from gateways import briefs, files, mail, sandbox, webhooks
+from gateways import files, mail, models, sandbox, webhooks
 from rules import links, plans
 from store.accounts import limits
 from store.applying import room
@@ -37,7 +37,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     files.configure(_store(settings))
     sandbox.configure(at_a_time=settings.programs_at_a_time)
     room.configure(most_mb=settings.files_most_mb)
-    briefs.configure(
+    models.configure(
         base_url=settings.assistant_base_url,
         model=settings.assistant_model,
         api_key=settings.assistant_api_key,

@@ -17,6 +17,7 @@ from app.instance.settings import ROOT, Settings, environment
 from app.instance.wiring import configure
 from store.accounts import keys, organisations
 from tests import receiver
+from tests.providers import provider
 
 SERVE = """
 import socket, sys
@@ -52,6 +53,8 @@ def service(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Ite
         "PLANS": own.plans,
         "CANDIDATE_LIMIT": str(MANY),
         "PYTHONPATH": str(ROOT),
+        "ASSISTANT_BASE_URL": provider().url,
+        "ASSISTANT_MODEL": "echo",
     }
     log: Path = tmp_path_factory.mktemp("server") / "log"
     command = [sys.executable, "-c", SERVE, str(listener.fileno())]

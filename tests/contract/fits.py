@@ -365,7 +365,21 @@ def a_room(body: Body, request: Request) -> None:
             one["resume_text"] = "Ten years of Python."
 
 
+def a_conversation(body: Body, request: Request) -> None:
+    """What a message has depends on its role."""
+    for place, one in enumerate(body["messages"]):
+        if one["role"] != "assistant":
+            one.pop("tool_calls", None)
+        if one["role"] == "tool":
+            one.setdefault("tool_call_id", f"call_{place}")
+        else:
+            one.pop("tool_call_id", None)
+        if one.get("content") is None and not one.get("tool_calls"):
+            one["content"] = "Hello"
+
+
 FITS: dict[str, Callable[[Body, Request], None]] = {
+    "ask_assistant": a_conversation,
     "review_result": a_review,
     "save_answer": an_answer,
     "create_invitation": an_address_of_somebody,

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from gateways import briefs, files
+from gateways import briefs, files, models
 from gateways.exchanges import exchange
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
@@ -60,7 +60,7 @@ def test_an_exchange_ends_when_its_time_is_over(dripping: Dripping) -> None:
 
 
 def test_a_model_that_drips_is_late(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(briefs, "_model", briefs.Model(dripping.url, "model", ""))
+    monkeypatch.setattr(models, "_model", models.Model(dripping.url, "model", ""))
     assert briefs.write("CV", "Job", "Text", [], seconds=0.5).late
     assert dripping.left.wait(30)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from gateways import briefs, mail
+from gateways import mail, models
 from rules.plans import PLANS
 from tests import receiver
 from tests.api import Api, Tenant, address, tenant
@@ -130,7 +130,7 @@ def test_mail_goes_out_as_it_is_set_up_but_for_the_test_mode(
 
 
 def test_a_model_that_is_set_up_is_connected(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(briefs, "_model", briefs.Model("http://127.0.0.1:1", "a-model", ""))
+    monkeypatch.setattr(models, "_model", models.Model("http://127.0.0.1:1", "a-model", ""))
     assert integrations(tenant.live)["assistant"]["is_active"]
 
 

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from app.http.application import create_app
 from app.instance.settings import Settings
+from gateways import models
 from rules.plans import EXTRA_CAPS, PLANS
 from store.accounts import limits
 from tests import seen
@@ -31,6 +32,13 @@ def ways(settings: Settings, http: TestClient) -> Iterator[tuple[TestClient, Tes
         client.event_hooks["response"] = [seen.answer]
     with clients[0] as short, clients[1] as chain:
         yield short, chain
+
+
+@pytest.fixture(autouse=True)
+def no_model() -> Iterator[None]:
+    """Leave no model behind."""
+    yield
+    models.configure(base_url="", model="", api_key="")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 
 import schemas.invitations
 import store
+from gateways import models
 from rules.clock import now
 from store.accounts import keys, members
 from store.accounts.organisations import Organisation
@@ -22,6 +23,7 @@ from store.outbox import OutboxItem
 from tests import rooms
 from tests.api import Api, address
 from tests.operations.rows import Ids
+from tests.providers import provider
 from tests.receiver import Receiver, running
 from tests.trail import seal
 from workers import grading, screening
@@ -54,6 +56,12 @@ def title(word: str) -> str:
 def candidate(api: Api) -> Api:
     """The candidate's side, which knows no keys."""
     return Api(api.http, None, CANDIDATE)
+
+
+def a_model(api: Api) -> Ids:
+    """A model that is asked, and says what it was asked."""
+    models.configure(base_url=provider().url, model="echo", api_key="a-key-of-ours")
+    return {}
 
 
 # --- Assessments and cases

@@ -20,15 +20,15 @@ from tests.operations.rows import Row, ask
 from tests.operations.table.every import each
 
 GATEWAYS = str(ROOT / "gateways")
-SLOW = ("network", "files", "program")
+SLOW = ("network", "files", "program", "model")
 # What looks at what it is given or at settings, and waits for nothing.
 QUIET = {
-    "gateways.briefs.is_configured",
     "gateways.cv.kinds.sniff",
     "gateways.cv.kinds.why_not",
     "gateways.letters.fonts.printable",
     "gateways.letters.fonts.unprintable",
     "gateways.mail.kind",
+    "gateways.models.is_configured",
     "gateways.sandbox.missing",
     "gateways.webhooks.encode",
 }

@@ -15,6 +15,7 @@ from tests.api import Api
 from tests.documents import Documented
 from tests.operations.rows import Row, ask
 from tests.operations.table.every import DOCUMENTED, ROWS, each
+from tests.probes import refusal
 
 Ways = tuple[TestClient, TestClient]
 PLAN = "enterprise"
@@ -38,8 +39,7 @@ def told_to_wait(answer: httpx.Response, limit: int) -> None:
     assert 0 < int(answer.headers["Retry-After"]) <= 3600
     assert [answer.headers[f"X-RateLimit-{name}"] for name in ("Limit", "Remaining")] == [str(limit), "0"]
     if answer.headers["content-type"] == "application/json":
-        error = answer.json()["error"]
-        assert error["code"] == "RATE_LIMITED"
+        error = refusal(answer, 429, "RATE_LIMITED")
         assert error["details"]["retry_after_seconds"] == int(answer.headers["Retry-After"])
 
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select, update
 
 import store
-from gateways import briefs
+from gateways import models
 from rules.clock import now
 from store.applying.applications import Application
 from store.applying.attachments import Attachment
@@ -44,7 +44,7 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture(autouse=True)
 def no_model() -> Iterator[None]:
     yield
-    briefs.configure(base_url="", model="", api_key="")
+    models.configure(base_url="", model="", api_key="")
 
 
 def arrange(api: Api, *requirements: dict[str, Any], **settings: Any) -> str:
@@ -312,7 +312,7 @@ def test_without_a_model_only_the_brief_is_missing(tenant: Tenant) -> None:
 
 
 def test_a_brief_is_written_and_never_changes_the_score(tenant: Tenant, receiver: Receiver) -> None:
-    briefs.configure(base_url=receiver.url, model="small", api_key="secret")
+    models.configure(base_url=receiver.url, model="small", api_key="secret")
     receiver.answer(says(f"Here it is:\n```json\n{json.dumps(BRIEF)}\n```"))
     id = apply(tenant.live, arrange(tenant.live, PYTHON, COBOL, cv_analysis_enabled=True))
     screen(id)
@@ -331,7 +331,7 @@ def test_a_brief_is_written_and_never_changes_the_score(tenant: Tenant, receiver
 def test_a_brief_that_fails_says_so_and_nothing_else_changes(
     tenant: Tenant, receiver: Receiver, answer: Answer
 ) -> None:
-    briefs.configure(base_url=receiver.url, model="small", api_key="")
+    models.configure(base_url=receiver.url, model="small", api_key="")
     receiver.answer(answer)
     id = apply(tenant.live, arrange(tenant.live, PYTHON, cv_analysis_enabled=True))
     screen(id)
@@ -343,7 +343,7 @@ def test_a_brief_that_fails_says_so_and_nothing_else_changes(
 def test_a_model_that_takes_too_long_is_waited_for_after_the_request(
     tenant: Tenant, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    briefs.configure(base_url=receiver.url, model="small", api_key="")
+    models.configure(base_url=receiver.url, model="small", api_key="")
     patience = threading.Event()
     receiver.answer(lambda _: says(json.dumps(BRIEF)) if patience.wait(60) else Answer(500))
     monkeypatch.setattr("handlers.screening.SECONDS", 8.0)  # more than reading the CV takes

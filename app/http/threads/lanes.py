@@ -17,7 +17,8 @@ from store.offering import offers
 
 ORDINARY, HEALTH = "request", "health"  # what the documents do not mark, and what load balancers ask
 AT_ONCE = "none"  # marks what waits for nothing: it is answered where requests arrive
-PATIENCE = 3  # times as long as an ordinary request may take what reaches the network, files or a program
+# How many times as long as an ordinary request may take what reaches the network, files, a program, a model.
+PATIENCE = {"network": 3, "files": 3, "program": 3, "model": 5}
 
 Party = tuple[UUID, bool]
 
@@ -40,12 +41,16 @@ def make(settings: Settings) -> dict[str, Lane]:
         "network": (settings.network_threads, 16),
         "files": (settings.files_threads, 64),
         "program": (settings.programs_at_a_time, 16),
+        "model": (settings.model_threads, 16),
     }
-    usual, patient = settings.request_seconds, PATIENCE * settings.request_seconds
+    usual = settings.request_seconds
     return {
         ORDINARY: _lane(ORDINARY, settings.threads, max(2, settings.threads * 3 // 8), LONGEST_QUEUE, usual),
         HEALTH: _lane(HEALTH, 1, 1, 16, usual),
-        **{name: _lane(name, threads, threads // 2, room, patient) for name, (threads, room) in slow.items()},
+        **{
+            name: _lane(name, threads, threads // 2, room, PATIENCE[name] * usual)
+            for name, (threads, room) in slow.items()
+        },
     }
 
 

@@ -8,6 +8,7 @@ from tests.documents import Documented, operations
 from tests.operations.rows import Row
 from tests.operations.table import (
     assessments,
+    assistant,
     candidate,
     candidates,
     enrollments,
@@ -31,6 +32,7 @@ PARTS = (
     organisation,
     candidates,
     insights,
+    assistant,
     candidate,
 )
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
