@@ -77,8 +77,7 @@ class Protocol(insides.uvicorn.Protocol):
         request_id = f"req_{new_id().hex}"
         token = logs.request_id.set(request_id)
         try:
-            in_body = status == 408 and not self._in_head and self.cycle is not None
-            answer = refusals.render(REFUSALS[status](why), self.cycle.scope["path"] if in_body else "")
+            answer = refusals.render(REFUSALS[status](why), getattr(self, "url", b"").decode("latin-1"))
         finally:
             logs.request_id.reset(token)
         headers = answer.headers | {

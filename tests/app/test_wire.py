@@ -41,7 +41,11 @@ class Answered:
     @property
     def error(self) -> dict[str, object]:
         assert self.headers["content-type"] == "application/json"
-        error = json.loads(self.body)["error"]
+        body = json.loads(self.body)
+        if "error" not in body:  # the assistant's are flat
+            assert set(body) == {"code", "message", "status"}
+            return dict(body)
+        error = body["error"]
         assert error["details"]["request_id"] == self.headers["x-request-id"]
         return dict(error)
 
