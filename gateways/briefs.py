@@ -50,17 +50,10 @@ class Brief:
     late: bool = False
 
 
-def write(
-    cv_text: str, job_title: str, job_text: str, requirements: Sequence[Mapping[str, Any]], *, seconds: float
-) -> Brief:
+def write(asked: Sequence[Mapping[str, str]], *, seconds: float) -> Brief:
     """Write a brief; whatever goes wrong is said in it, and nothing is raised."""
     try:
-        said = models.ask(
-            transcript(cv_text, job_title, job_text, requirements),
-            seconds=seconds,
-            temperature=0,
-            max_tokens=MOST_TOKENS,
-        )
+        said = models.ask(asked, seconds=seconds, temperature=0, max_tokens=MOST_TOKENS)
         return _read(said.content)
     except AiDisabled:
         return Brief(error=models.NOT_CONFIGURED)

@@ -5,6 +5,7 @@ What is said to it and by it is nobody's to log: refusals name what went wrong, 
 
 import asyncio
 import functools
+import hashlib
 import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -60,6 +61,12 @@ def configure(*, base_url: str, model: str, api_key: str) -> None:
 def is_configured() -> bool:
     """Say whether there is a model."""
     return _model is not None
+
+
+def digest(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Name what the model is asked, and which one: the same for the same."""
+    name = _model.name if _model else ""
+    return hashlib.sha256(orjson.dumps([name, list(messages)])).hexdigest()
 
 
 def ask(
@@ -180,7 +187,9 @@ def _library() -> Any:
     """Load it when a model is first asked: it takes longer than the rest of a process's start."""
     import openai
 
-    logging.getLogger("openai").setLevel(logging.WARNING)  # below that it logs what is said
+    logging.getLogger("openai").setLevel(
+        logging.WARNING
+    )  # below that it logs what is said, whatever OPENAI_LOG is
     return openai
 
 

@@ -1,19 +1,24 @@
 """The steps of screening that happen outside the database: read the CV, score, have a brief written."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
-from gateways import briefs, files
+from gateways import briefs, files, models
 from gateways.cv import reading
 from gateways.cv.orders import SECONDS
 from rules import screening
-from rules.steps import NO_BRIEF, Outcome, Task
+from rules.steps import NO_BRIEF, USED_UP, Outcome, Task
 
+LATER = None
 GONE = "The file is not there any more."
 
 
-def run(task: Task, *, seconds: float, patient: bool) -> Outcome:
-    """Take a task's steps within so many seconds; who is not patient leaves a late brief for later."""
+def run(task: Task, *, seconds: float, brief: Callable[[], bool] | None, patient: bool = True) -> Outcome:
+    """Take a task's steps within so many seconds; `brief` says, when it comes to that, whether a model may be asked.
+
+    With LATER a model is left to its own queue; who is not patient leaves a late brief for later.
+    """
     until = time.monotonic() + seconds
     outcome = Outcome()
     for step in task.steps:
@@ -22,7 +27,7 @@ def run(task: Task, *, seconds: float, patient: bool) -> Outcome:
         elif step == "score":
             _score(task, outcome)
         else:
-            _brief(task, outcome, until - time.monotonic(), patient=patient)
+            _brief(task, outcome, until - time.monotonic(), brief, patient=patient)
     return outcome
 
 
@@ -56,26 +61,37 @@ def _score(task: Task, outcome: Outcome) -> None:
     }
 
 
-def _brief(task: Task, outcome: Outcome, seconds: float, *, patient: bool) -> None:
+def _brief(
+    task: Task, outcome: Outcome, seconds: float, may_ask: Callable[[], bool] | None, *, patient: bool
+) -> None:
     profile = _now(task, outcome, "profile")
     if not task.brief:
-        written = briefs.Brief(error=NO_BRIEF)
-    elif not profile:
-        written = briefs.Brief(error="There is no CV that could be read.")
-    else:
-        written = briefs.write(
-            profile["text"], task.job_title, task.job_text, task.requirements, seconds=max(1.0, seconds)
-        )
-    if written.late and not patient:
-        outcome.later = "rerun_brief"
+        outcome.changes["brief_error"] = NO_BRIEF
         return
-    outcome.changes["brief_error"] = written.error
-    if not written.error:
-        outcome.changes |= {
-            "ai_brief": written.text,
-            "ai_red_flags": list(written.red_flags),
-            "ai_rationale": written.rationale,
-        }
+    if not profile:
+        outcome.changes["brief_error"] = "There is no CV that could be read."
+        return
+    asked = briefs.transcript(profile["text"], task.job_title, task.job_text, task.requirements)
+    written_on = models.digest(asked)
+    if written_on == task.briefed_on:
+        outcome.changes["brief_error"] = ""
+    elif models.is_configured() and may_ask is LATER:
+        outcome.brief_later = True
+    elif models.is_configured() and may_ask is not None and not may_ask():
+        outcome.changes["brief_error"] = USED_UP
+    else:
+        written = briefs.write(asked, seconds=max(1.0, seconds))
+        if written.late and not patient:
+            outcome.later = "rerun_brief"
+            return
+        outcome.changes["brief_error"] = written.error
+        if not written.error:
+            outcome.changes |= {
+                "ai_brief": written.text,
+                "ai_red_flags": list(written.red_flags),
+                "ai_rationale": written.rationale,
+                "brief_input": written_on,
+            }
 
 
 def _sound(value: Any) -> Any:

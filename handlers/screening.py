@@ -29,7 +29,9 @@ def rerun_screening(begin: Begin, finish: Begin, caller: Caller, application_id:
     with begin() as session:
         found = applications.get(session, caller, application_id)
         task = screened.task(session, found, body["action"], html.plain)
-    outcome = gateways.screening.run(task, seconds=SECONDS, patient=False)
+    outcome = gateways.screening.run(
+        task, seconds=SECONDS, brief=lambda: screened.may_brief(found), patient=False
+    )
     with finish() as session:
         screened.hold_month(session, found)
         found = applications.get(session, caller, application_id, for_update=True)

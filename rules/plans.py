@@ -50,7 +50,7 @@ PLANS = {
 }
 
 # Requests per rolling hour and organisation, whatever the plan.
-EXTRA_CAPS = {"bulk_invite": 20, "bulk_enroll": 20, "public_api_assistant": 30}
+EXTRA_CAPS = {"bulk_invite": 20, "bulk_enroll": 20, "public_api_assistant": 30, "briefs": 200}
 
 
 def override(text: str) -> None:

@@ -14,6 +14,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "rescore": ("score",),
     "rerun_brief": ("brief",),
 }
+USED_UP = "The hour's briefs of the organisation are used up; run the brief again later."
 NO_BRIEF = "The AI brief is switched off for this job, or not in the organisation's plan."
 
 
@@ -32,6 +33,7 @@ class Task:
     job_title: str
     job_text: str
     brief: bool  # whether the job wants one and the plan has it
+    briefed_on: str | None = None  # what the brief that is there was written on; None: there is none
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -48,6 +50,7 @@ class Outcome:
     scored: bool = False
     l3_score: Decimal | None = None
     later: str | None = None  # the action that takes longer than the request has
+    brief_later: bool = False  # all but the brief is done, which has a queue of its own
 
 
 def status(*, parse_error: str, model_version: str, brief: str, parsed_last: bool) -> str:

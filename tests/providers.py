@@ -38,14 +38,28 @@ def echo(asked: Body) -> Body:
 
 
 def obey(asked: Body) -> Body:
-    """A model without any judgement: it says and calls whatever the last user's message orders in `<<…>>`."""
-    text = str(asked["messages"][-1]["content"])
-    order = text.partition("<<")[2].partition(">>")[0]
-    try:  # as it stands, and as it stands inside a JSON text
-        orders = json.loads(order.replace('\\"', '"').replace("\\\\n", "\\n"))
-    except ValueError:
+    """A model without any judgement: it says and calls whatever the last message orders in `<<…>>`, in JSON or not."""
+    text = "\n".join(texts(asked["messages"][-1]["content"]))
+    order = text.rpartition("<<")[2].partition(">>")[0]
+    try:
+        orders = json.loads(order)
+        calls = [call(**one) for one in orders.get("call", [])]
+        return said(orders.get("say"), calls, "tool_calls" if calls else "stop")
+    except (ValueError, AttributeError):
         return said(order)
-    return said(orders.get("say"), [call(**one) for one in orders.get("call", [])], "tool_calls")
+
+
+def texts(content: Any) -> Iterator[str]:
+    """Every text in what was sent as JSON."""
+    if isinstance(content, str):
+        try:
+            inner = json.loads(content)
+        except ValueError:
+            inner = content
+        yield from [content] if isinstance(inner, (str, int, float)) or inner is None else texts(inner)
+    elif isinstance(content, (dict, list)):
+        for one in content.values() if isinstance(content, dict) else content:
+            yield from [one] if isinstance(one, str) else texts(one)
 
 
 ANSWERS = {

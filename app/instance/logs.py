@@ -66,6 +66,8 @@ def configure(level: str) -> None:
     for name, quiet in {
         "httpx": "WARNING",
         "httpcore": "WARNING",
+        "httpx2": "WARNING",
+        "httpcore2": "WARNING",
         "dramatiq": "WARNING",
         "connexion": "ERROR",
     }.items():

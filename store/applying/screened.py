@@ -11,18 +11,19 @@ from rules.clock import now
 from rules.errors import Refusal
 from rules.steps import Outcome, Task, status
 from store import events, outbox
-from store.accounts import organisations
+from store.accounts import limits, organisations
 from store.applying import applications, attachments, moves
 from store.applying.applications import Application
 from store.applying.moves import Shows
 from store.hiring import fields, requirements
 
-JOB = "screen"
+BRIEFS = "briefs"  # what an organisation has of them in an hour: rules.plans.EXTRA_CAPS
 
 
 def ask(session: Session, application: Application, action: str = "full") -> None:
     """Have an application screened after this transaction commits."""
-    outbox.add(session, application, JOB, application_id=str(application.id), action=action)
+    job = "brief" if action == "rerun_brief" else "screen"
+    outbox.add(session, application, job, application_id=str(application.id), action=action)
 
 
 def anew(session: Session, application: Application) -> None:
@@ -54,7 +55,14 @@ def task(session: Session, application: Application, action: str, job_text: Any)
         job_title=application.job.title,
         job_text=job_text(application.job.description_html),
         brief=application.job.cv_analysis_enabled and plans.includes(caller.plan_name, "cv_analysis"),
+        briefed_on=application.screening.brief_input if application.screening.ai_brief else None,
     )
+
+
+def may_brief(application: Application) -> bool:
+    """Count a brief against the hour of its organisation; False where that is used up."""
+    key = f"limit:{application.organisation_id}:{BRIEFS}"
+    return limits.take([limits.Limit(key, plans.EXTRA_CAPS[BRIEFS])])[1] is None
 
 
 def find(session: Session, id: UUID, *, for_update: bool = False) -> Application | None:
@@ -69,7 +77,15 @@ def hold_month(session: Session, application: Application) -> None:
         moves.hold_month(session, organisations.caller_of(session, application), application.id)
 
 
-def keep(session: Session, application: Application, task: Task, outcome: Outcome, shows: Shows) -> None:
+def keep(
+    session: Session,
+    application: Application,
+    task: Task,
+    outcome: Outcome,
+    shows: Shows,
+    *,
+    tell: bool = True,
+) -> None:
     """Keep what screening found, tell of it, and advance who reaches the job's threshold.
 
     The application row must be locked. What was found in a CV that is no more the newest is not kept: whoever sent the
@@ -92,9 +108,11 @@ def keep(session: Session, application: Application, task: Task, outcome: Outcom
     if outcome.later is not None:
         found.status = "pending"
         ask(session, application, outcome.later)
+    if outcome.brief_later:
+        outbox.add(session, application, "brief", application_id=str(application.id), action="brief")
     session.flush()
     told: dict[str, Any] = {"screening": {}}
-    if task.steps != ("parse",):
+    if tell and task.steps != ("parse",):
         score = None if application.l3_score is None else str(application.l3_score)
         applications.happened(
             session, application, "screened", was=application.status, actor="system", l3_score=score

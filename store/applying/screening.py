@@ -30,6 +30,7 @@ class Screening(Base):
     ai_brief: Mapped[str] = mapped_column(default="")
     ai_red_flags: Mapped[list[str]] = mapped_column(default=list)
     ai_rationale: Mapped[str] = mapped_column(default="")
+    brief_input: Mapped[str | None]  # what the brief was written on: its SHA-256
     brief_error: Mapped[str] = mapped_column(default="")
     auto_advanced: Mapped[bool] = mapped_column(default=False)
     screened_at: Mapped[datetime | None]

@@ -28,7 +28,7 @@ web.serve(settings.read(), socket.socket(fileno=int(sys.argv[1])))
 MANY = 1_000_000_000
 PLANS = {
     "enterprise": {"reads": MANY, "writes": MANY},
-    "caps": {"bulk_invite": MANY, "bulk_enroll": MANY, "public_api_assistant": MANY},
+    "caps": {"bulk_invite": MANY, "bulk_enroll": MANY, "public_api_assistant": MANY, "briefs": MANY},
 }
 
 

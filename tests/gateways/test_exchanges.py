@@ -61,7 +61,7 @@ def test_an_exchange_ends_when_its_time_is_over(dripping: Dripping) -> None:
 
 def test_a_model_that_drips_is_late(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "_model", models.Model(dripping.url, "model", ""))
-    assert briefs.write("CV", "Job", "Text", [], seconds=0.5).late
+    assert briefs.write(briefs.transcript("CV", "Job", "Text", []), seconds=0.5).late
     assert dripping.left.wait(30)
 
 

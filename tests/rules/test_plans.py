@@ -22,7 +22,12 @@ def test_the_numbers_are_those_of_the_table(name: str) -> None:
 
 
 def test_the_caps_are_those_of_the_table() -> None:
-    assert plans.EXTRA_CAPS == {"bulk_invite": 20, "bulk_enroll": 20, "public_api_assistant": 30}
+    assert plans.EXTRA_CAPS == {
+        "bulk_invite": 20,
+        "bulk_enroll": 20,
+        "public_api_assistant": 30,
+        "briefs": 200,
+    }
 
 
 @pytest.mark.parametrize("feature", plans.GATES)

@@ -62,13 +62,19 @@ def apply(api: Api, job: str, cv: bytes | None = CV, **answers: Any) -> str:
 
 def asked(id: str) -> list[dict[str, Any]]:
     with store.transaction() as session:
-        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "screen").order_by(OutboxItem.id))
+        found = session.scalars(
+            select(OutboxItem).where(OutboxItem.job.in_(("screen", "brief"))).order_by(OutboxItem.id)
+        )
         return [one.arguments for one in found if one.arguments["application_id"] == id]
 
 
 def screen(id: str) -> None:
     for arguments in asked(id):
-        screening.screen(UUID(int=0), arguments)
+        if arguments["action"] not in ("brief", "rerun_brief"):
+            screening.screen(UUID(int=0), arguments)
+    for arguments in asked(id):
+        if arguments["action"] == "brief":
+            screening.brief(UUID(int=0), arguments)
 
 
 def result(api: Api, id: str) -> dict[str, Any]:
@@ -352,7 +358,7 @@ def test_a_model_that_takes_too_long_is_waited_for_after_the_request(
     assert (late["status"], late["l3_score"]) == ("pending", "100.00")
     assert asked(id)[-1]["action"] == "rerun_brief"
     patience.set()
-    screening.screen(UUID(int=0), asked(id)[-1])
+    screening.brief(UUID(int=0), asked(id)[-1])
     assert (result(tenant.live, id)["status"], result(tenant.live, id)["ai_brief"]) == (
         "briefed",
         BRIEF["brief"],
