@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from gateways.mail import RefusedError
-from workers import analyses, erasing, grading, mail, probes, replays, screening
+from workers import analyses, erasing, grading, mail, probes, replays, screening, speaking, summaries
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ JOBS: dict[str, Job] = {
     "analyse": Job(analyses.analyse, threads=1, longest=timedelta(minutes=5), given_up=analyses.given_up),
     # A model may take its time: nobody's screening waits for it.
     "brief": Job(screening.brief, threads=2, longest=timedelta(minutes=5)),
+    "summarise": Job(
+        summaries.summarise, threads=2, longest=timedelta(minutes=2), attempts=3, given_up=summaries.given_up
+    ),
+    # Somebody waits for it, in a room.
+    "speak": Job(speaking.speak, threads=4, longest=timedelta(minutes=2), attempts=3),
     "screen": Job(screening.screen, threads=2, longest=timedelta(minutes=5)),
 }
 

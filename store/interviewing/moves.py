@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from rules import interviews as rules
 from rules.caller import Caller
 from rules.clock import iso, now
+from rules.speaking import takes_part
 from store import events, outbox
 from store.accounts import organisations
 from store.accounts.members import Member
@@ -48,6 +49,8 @@ def move(
     """Make a move of a locked room, or refuse; who is in it hears of it."""
     events.apply(session, interview, rules.move(name, interview.status), shows.interview_event, at=at)
     interview.due_at = due_at(interview)
+    if name == "start" and takes_part(interview.interviewer_mode, interview.status):
+        outbox.add(session, interview, "speak", interview_id=str(interview.id))
     if interview.status == "ended":
         outbox.add(session, interview, "analyse", interview_id=str(interview.id))
     _tell(session, interview)

@@ -102,6 +102,7 @@ class Interview(Base, Owned, Updated):
     last_number: Mapped[int] = mapped_column(
         BigInteger, default=0
     )  # of the room's events and updates together
+    speaking_since: Mapped[datetime | None]  # when an AI took its turn, which it has not ended
     analysis_status: Mapped[str] = mapped_column(default="pending")  # pending, ready, failed
     analysis: Mapped[dict[str, Any] | None]
     analysis_at: Mapped[datetime | None]

@@ -17,6 +17,8 @@ from sqlalchemy.orm.attributes import set_committed_value
 from rules import rooms
 from rules.clock import now
 from rules.errors import LimitReached
+from rules.speaking import takes_part
+from store import outbox
 from store.database.engine import Change, Means, Writing
 from store.database.ids import new_id
 from store.database.prepared import Prepared, rows
@@ -62,7 +64,8 @@ _KEEP = Prepared(
         SELECT * FROM jsonb_to_recordset(CAST(:acts AS jsonb))
         AS one (place int, room uuid, id uuid, kind text, actor text, actor_name text, data jsonb, bytes text)
     ), held AS MATERIALIZED (
-        SELECT id, last_number, status IN ('waiting', 'active') AND (due_at IS NULL OR due_at > :moment) AS is_open
+        SELECT id, last_number, status IN ('waiting', 'active') AND (due_at IS NULL OR due_at > :moment) AS is_open,
+               organisation_id, livemode, interviewer_mode <> 'human_only' AND status = 'active' AS is_heard
         FROM interviews WHERE id IN (SELECT room FROM given)
         ORDER BY id FOR UPDATE SKIP LOCKED
     ), fresh AS (
@@ -80,6 +83,13 @@ _KEEP = Prepared(
     ), changed AS (
         INSERT INTO interview_updates (interview_id, number, update, actor, at)
         SELECT room, number, decode(bytes, 'base64'), actor, :moment FROM fresh WHERE kind = 'update'
+    ), heard AS (
+        INSERT INTO outbox (id, created_at, organisation_id, livemode, due_at, job, arguments, attempts)
+        SELECT gen_random_uuid(), :moment, organisation_id, livemode, :moment, 'speak',
+               jsonb_build_object('interview_id', id), 0
+        FROM held WHERE is_heard AND EXISTS (
+            SELECT FROM fresh WHERE fresh.room = held.id AND fresh.kind = 'message' AND fresh.actor = 'candidate'
+        )
     )
     SELECT given.place, held.id IS NULL AS held, coalesce(
         (SELECT fresh.number FROM fresh WHERE fresh.place = given.place),
@@ -160,6 +170,10 @@ def add(change: Change, interview: Any, act: Act, at: datetime | None = None) ->
             data=rows(act.data),  # type: ignore[arg-type]  # any JSON
             **numbered,
         )
+    if (act.kind, act.actor) == ("message", "candidate") and takes_part(
+        interview.interviewer_mode, interview.status
+    ):
+        outbox.add(change, interview, "speak", interview_id=str(interview.id))
     change.info.setdefault("rooms", set()).add(interview.id)
     return int(number)
 
