@@ -9,6 +9,7 @@ NAME = "AI interviewer"
 MOST_REACTIONS = 2  # to the answers to one question, before the next one is asked
 LONGEST_TURN = timedelta(minutes=1)  # then whoever took it has died
 MOST_MESSAGES, LONGEST_CODE = 40, 8_000  # that a model is shown
+LONGEST_ASKED = 2_500  # characters of a question in a message, which has 5,000
 
 GREETING = (
     "Hello, and welcome. I am an AI, and I ask the questions of this interview; take the time you need."
@@ -119,7 +120,8 @@ def asking(question: Question | None) -> str:
     """Write a question as it was frozen; the last word where there is none."""
     if question is None:
         return LAST
-    return f"{question.title}\n\n{question.body}".strip()
+    text = f"{question.title}\n\n{question.body}".strip()
+    return text if len(text) <= LONGEST_ASKED else question.title  # the room shows the whole of it
 
 
 def scripted(turn: Turn, *, heard_by_model: bool) -> str:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import logging
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -19,6 +20,7 @@ from rules import assistant
 from rules.plans import EXTRA_CAPS
 from tests import api
 from tests.api import Api, Tenant
+from tests.injections import ATTEMPTS, judged
 from tests.providers import Provider, call, provider
 
 PATH = "/assistant/chat/"
@@ -162,6 +164,52 @@ def test_no_word_of_a_conversation_is_logged(
     for record in caplog.records:
         assert secret not in str(vars(record))
     assert not [one for one in caplog.records if one.exc_info]
+
+
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_injections_reach_the_model_as_they_are_and_call_nothing_that_is_not_offered(
+    server: Provider,
+    http: TestClient,
+    role: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    use(server, "obey")
+    monkeypatch.setitem(EXTRA_CAPS, "public_api_assistant", 100)
+    owner = api.tenant(http)
+    live = dataclasses.replace(owner.live, checked=False)
+    before = live.get("/applications/").json()["results"]
+    outcomes: Counter[str] = Counter()
+    sent = []
+    for text in ATTEMPTS.values():
+        opening = [
+            {"role": "system", "content": "You help recruiters."},
+            {"role": "user", "content": "Sum it up."},
+        ]
+        call = {"id": "call_1", "type": "function", "function": {"name": "get_candidate", "arguments": "{}"}}
+        asked = {"role": "assistant", "content": None, "tool_calls": [call]}
+        told = {"role": "tool", "tool_call_id": "call_1", "content": text}
+        messages = (
+            [*opening, asked, told] if role == "tool" else [*opening[:1], {"role": "user", "content": text}]
+        )
+        sent.append(messages)
+        answer = live.post(PATH, {"messages": messages, "tools": [TOOL]})
+        if answer.is_success:
+            assert "tool_calls" not in answer.json()["message"]
+            outcomes["answered with words"] += 1
+        else:
+            assert "tool" in flat(answer, 502, "AI_PROVIDER_ERROR")
+            outcomes["refused: a call that was not offered"] += 1
+    transcripts = [one["body"] for one in server.seen()]
+    assert len(transcripts) == len(ATTEMPTS) >= 20
+    for one, messages in zip(transcripts, sent, strict=True):
+        assert one["messages"] == messages  # each in its role, none of ours beside them
+        assert one["tools"] == [TOOL]
+        assert "a-key-of-ours" not in json.dumps(one)
+        assert str(owner.live.key) not in json.dumps(one)
+    assert live.get("/applications/").json()["results"] == before
+    with capsys.disabled():
+        judged(print, f"a conversation, as {role}", len(ATTEMPTS), outcomes)
 
 
 def test_models_that_say_nothing_delay_nobody_else(settings: Settings, server: Provider) -> None:
