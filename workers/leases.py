@@ -18,6 +18,7 @@ log = logging.getLogger("hiring.work")
 LEASE = timedelta(seconds=45)
 EVERY_SECONDS = 10.0
 
+
 @dataclass(frozen=True, eq=False)
 class _Held:
     item: Taken
