@@ -12,7 +12,18 @@ from typing import Any
 
 from app.instance.settings import ROOT
 
-BENCHES = ("start", "bulk", "schedule", "deliveries", "audit", "funnel", "search", "depth", "requests")
+BENCHES = (
+    "start",
+    "bulk",
+    "schedule",
+    "deliveries",
+    "audit",
+    "funnel",
+    "search",
+    "depth",
+    "requests",
+    "rooms",
+)
 RESULTS, README = ROOT / "bench" / "results.json", ROOT / "README.md"
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 

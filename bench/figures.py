@@ -114,6 +114,7 @@ def start(
         "FILES_DIR": str(settings.files_dir),
         "WEBHOOK_ALLOW_PRIVATE": "1",
     }
+    CACHE.mkdir(exist_ok=True)
     log = (CACHE / "bench.log").open("ab")
     process = subprocess.Popen(
         command, cwd=cwd, env=os.environ | given | environ, stdout=log, stderr=log, start_new_session=True

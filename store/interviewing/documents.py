@@ -65,8 +65,13 @@ def missing(updates: Sequence[bytes], state: bytes) -> bytes:
 
 
 def compact(updates: Sequence[bytes]) -> bytes:
-    """Put updates together to one without what was deleted."""
-    return bytes(_open(updates).get_update())
+    """Put updates together to one without what was deleted; where one that others build upon is not there, as they are."""
+    whole = together(updates)
+    doc = _open(updates)
+    builds_on_missing = pycrdt.get_update(whole, doc.get_state())[
+        0
+    ]  # the count of who wrote more than is in it
+    return whole if builds_on_missing else bytes(doc.get_update())
 
 
 def read(updates: Sequence[bytes], names: Iterable[str]) -> Content:
@@ -131,6 +136,7 @@ def _content(doc: Any, names: Iterable[str]) -> Content:
 
 def _open(updates: Sequence[bytes]) -> Any:
     doc: Any = Doc()
-    for update in updates:
-        doc.apply_update(update)
+    doc.apply_update(
+        together(updates)
+    )  # at once: one before what it builds upon would put its text elsewhere
     return doc

@@ -5,10 +5,10 @@ whoever has seen a number has seen all below it. Events and updates of the share
 """
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -45,6 +45,20 @@ class Kept:
 
     number: int | None
     held: bool = False
+    at: datetime | None = None
+
+
+class Event(NamedTuple):
+    """An event of a room, as it is read or was just kept."""
+
+    interview_id: UUID
+    number: int
+    id: UUID
+    kind: str
+    actor: str
+    actor_name: str
+    data: dict[str, Any]
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +82,15 @@ _KEEP = Prepared(
                organisation_id, livemode, interviewer_mode <> 'human_only' AND status = 'active' AS is_heard
         FROM interviews WHERE id IN (SELECT room FROM given)
         ORDER BY id FOR UPDATE SKIP LOCKED
+    ), known AS MATERIALIZED (  -- by its own index, however few events there were when they were last counted
+        SELECT place, (
+            SELECT e.number FROM interview_events e WHERE e.interview_id = given.room AND e.id = given.id
+        ) AS number FROM given WHERE kind <> 'update'
     ), fresh AS (
         SELECT given.place, given.room, given.id, given.kind, given.actor, given.actor_name, given.data, given.bytes,
-               held.last_number + row_number() OVER (PARTITION BY room ORDER BY place) AS number
-        FROM given JOIN held ON held.id = room
-        WHERE is_open AND held.last_number < :most
-          AND NOT EXISTS (SELECT FROM interview_events e WHERE e.interview_id = room AND e.id = given.id)
+               held.last_number + row_number() OVER (PARTITION BY room ORDER BY given.place) AS number
+        FROM given JOIN held ON held.id = room LEFT JOIN known ON known.place = given.place
+        WHERE is_open AND held.last_number < :most AND known.number IS NULL
     ), counted AS (
         UPDATE interviews SET last_number = interviews.last_number + added.count
         FROM (SELECT room, count(*) AS count FROM fresh GROUP BY room) AS added WHERE interviews.id = added.room
@@ -91,11 +108,10 @@ _KEEP = Prepared(
             SELECT FROM fresh WHERE fresh.room = held.id AND fresh.kind = 'message' AND fresh.actor = 'candidate'
         )
     )
-    SELECT given.place, held.id IS NULL AS held, coalesce(
-        (SELECT fresh.number FROM fresh WHERE fresh.place = given.place),
-        (SELECT e.number FROM interview_events e WHERE e.interview_id = given.room AND e.id = given.id)
-    ) AS number
-    FROM given LEFT JOIN held ON held.id = given.room ORDER BY given.place
+    SELECT given.place, held.id IS NULL AS held, coalesce(fresh.number, known.number) AS number
+    FROM given LEFT JOIN held ON held.id = given.room
+    LEFT JOIN fresh ON fresh.place = given.place LEFT JOIN known ON known.place = given.place
+    ORDER BY given.place
     """)
 )
 
@@ -115,8 +131,9 @@ def keep(writing: Writing, acts: Sequence[Act]) -> list[Kept]:
         }
         for place, act in enumerate(acts)
     ]
-    found = _KEEP.all(writing, acts=rows(given), moment=now(), most=rooms.MOST_NUMBERS)
-    return [Kept(row.number, row.held) for row in found]
+    moment = now()
+    found = _KEEP.all(writing, acts=rows(given), moment=moment, most=rooms.MOST_NUMBERS)
+    return [Kept(row.number, row.held, moment) for row in found]
 
 
 # --- In a transaction of its own, whose room is locked
@@ -209,6 +226,25 @@ _UPDATES = Prepared(
     ) AS found
     """)
 )
+
+
+def just_kept(room: UUID, status: str, seen: int, kept: Iterable[tuple[Act, Kept]]) -> News | None:
+    """Return acts of a room as news since a number; None where there is something between them and that."""
+    found = News(seen, status, [], [])
+    number = seen
+    for act, how in sorted(kept, key=lambda one: one[1].number or 0):
+        if how.number is None or how.at is None or how.number <= seen:
+            continue  # not kept, or kept long ago
+        number += 1
+        if how.number != number:
+            return None
+        if act.kind == UPDATE:
+            found.updates.append(act.update)
+        else:
+            found.events.append(
+                Event(room, number, act.id, act.kind, act.actor, act.actor_name, act.data, how.at)
+            )
+    return replace(found, last_number=number)
 
 
 def news(means: Means, seen: Mapping[UUID, int]) -> dict[UUID, News]:

@@ -29,7 +29,7 @@ log = logging.getLogger("hiring.rooms")
 GATHER_SECONDS = 0.006  # while acts are gathered for one transaction
 MOST_AT_ONCE = 1_000  # acts of one transaction
 MOST_WAITING = 10_000  # acts of this process that wait to be kept
-AGAIN_SECONDS, PATIENCE_SECONDS = 0.05, 10.0  # between two tries to keep an act, and for all of them
+AGAIN_SECONDS, PATIENCE_SECONDS = 0.02, 10.0  # between two tries to keep an act, and for all of them
 LOOK_SECONDS, LOOK_ALONE_SECONDS = (
     5.0,
     0.5,
@@ -41,14 +41,19 @@ CHANNELS = Gauge("hiring_room_channels", "Live channels that are open.", multipr
 ACTS = Counter("hiring_room_acts", "What was kept of rooms.", ["how"])
 
 
+Asked = tuple[Act, asyncio.Future[int], float]  # what is to be kept, who waits for it, and until when
+
+
 class Hub:
     """All rooms of one process; belongs to one event loop."""
 
     def __init__(self) -> None:
         self.rooms: dict[UUID, Room] = {}
         self.of_organisations: defaultdict[UUID, int] = defaultdict(int)
-        self.keeping, self.reading = Hop(2, "rooms-keep"), Hop(2, "rooms-read")
-        self.acts: list[tuple[Act, asyncio.Future[int], float]] = []
+        self.keeping, self.reading = Hop(1, "rooms-keep"), Hop(2, "rooms-read")
+        self.tidying = Hop(1, "rooms-tidy")  # nobody waits for it
+        self.acts: list[Asked] = []
+        self.held: dict[UUID, list[Asked]] = {}  # of rooms that somebody holds: in their order, for later
         self.wanted: set[UUID] = set()
         self.has_acts, self.has_news = asyncio.Event(), asyncio.Event()
         self.loop = asyncio.get_running_loop()
@@ -110,14 +115,18 @@ class Hub:
 
     def do(self, act: Act) -> asyncio.Future[int]:
         """Keep an act; the future has its number once that is safe, or a refusal."""
-        if len(self.acts) >= MOST_WAITING:
+        if len(self.acts) + sum(map(len, self.held.values())) >= MOST_WAITING:
             raise Unavailable
         room = self.rooms.get(act.interview_id)
         if act.kind == stream.UPDATE and room:
             rooms.check_document(room.weight)
         future: asyncio.Future[int] = self.loop.create_future()
-        self.acts.append((act, future, self.loop.time() + PATIENCE_SECONDS))
-        self.has_acts.set()
+        asked = (act, future, self.loop.time() + PATIENCE_SECONDS)
+        if act.interview_id in self.held:
+            self.held[act.interview_id].append(asked)
+        else:
+            self.acts.append(asked)
+            self.has_acts.set()
         if act.kind == stream.UPDATE and room and not room.is_typed_in:
             room.is_typed_in = True
             self.loop.call_later(TIDY_SECONDS, lambda: self.loop.create_task(self._tidy(room)))
@@ -139,7 +148,7 @@ class Hub:
             await self.has_acts.wait()
             await asyncio.sleep(GATHER_SECONDS)
             taken, self.acts = self.acts[:MOST_AT_ONCE], self.acts[MOST_AT_ONCE:]
-            once: dict[UUID, tuple[Act, asyncio.Future[int], float]] = {}
+            once: dict[UUID, Asked] = {}
             for one in taken:
                 if one[0].id in once:
                     self.acts.append(one)  # sent twice: the second finds the first
@@ -157,34 +166,58 @@ class Hub:
                 kept = [Kept(None, held=True)] * len(batch)
             self._kept(batch, kept)
 
-    def _kept(self, batch: list[tuple[Act, asyncio.Future[int], float]], kept: list[Kept]) -> None:
-        changed, again = set(), []
-        moment = self.loop.time()
-        for (act, future, until), how in zip(batch, kept, strict=True):
+    def _kept(self, batch: list[Asked], kept: list[Kept]) -> None:
+        changed: dict[UUID, list[tuple[Act, Kept]]] = {}
+        again: defaultdict[UUID, list[Asked]] = defaultdict(list)
+        moment, count = self.loop.time(), 0
+        for one, how in zip(batch, kept, strict=True):
+            act, future, until = one
+            if how.held and moment <= until and not future.done():
+                again[act.interview_id].append(one)
+                continue
+            count += 1
+            if not how.held:
+                changed.setdefault(act.interview_id, []).append((act, how))
             if future.done():
                 continue
             if how.number is not None:
-                changed.add(act.interview_id)
                 future.set_result(how.number)
-            elif not how.held:
-                future.set_exception(SessionClosed())
-                changed.add(act.interview_id)
-            elif moment > until:
-                future.set_exception(Unavailable())
             else:
-                again.append((act, future, until))
-        ACTS.labels("kept").inc(len(batch) - len(again))
+                future.set_exception(Unavailable() if how.held else SessionClosed())
+        ACTS.labels("kept").inc(count)
         if changed:
-            self._want(changed)
-            news.pass_on(list(changed))
+            self._tell_of(changed)
         if again:
-            ACTS.labels("again").inc(len(again))
+            ACTS.labels("again").inc(sum(map(len, again.values())))
+            self._put_off(again)
 
-            def retry() -> None:
-                self.acts[:0] = again
-                self.has_acts.set()
+    def _tell_of(self, changed: dict[UUID, list[tuple[Act, Kept]]]) -> None:
+        """Hand out what was just kept; what is between it and what was handed out before is read."""
+        unknown = set()
+        for id, acts in changed.items():
+            if room := self.rooms.get(id):
+                closed = any(how.number is None for _, how in acts)
+                found = None if closed else stream.just_kept(id, room.status, room.seen, acts)
+                if found is None:
+                    unknown.add(id)
+                else:
+                    self._hand_out(room, found)
+        self._want(unknown)
+        news.pass_on(list(changed))
 
-            self.loop.call_later(AGAIN_SECONDS, retry)
+    def _put_off(self, again: dict[UUID, list[Asked]]) -> None:
+        """Try rooms that somebody holds a little later, with all that is asked of them until then, in its order."""
+        self.held |= again
+        waiting, self.acts = self.acts, []
+        for one in waiting:
+            self.held.get(one[0].interview_id, self.acts).append(one)
+
+        def retry() -> None:
+            for id in again:
+                self.acts += self.held.pop(id)
+            self.has_acts.set()
+
+        self.loop.call_later(AGAIN_SECONDS, retry)
 
     # --- What they hear
 
@@ -275,7 +308,7 @@ class Hub:
     async def _tidy(self, room: Room) -> None:
         room.is_typed_in = False
         try:
-            await self.keeping.submit(reading.tidy, room.id)
+            await self.tidying.submit(reading.tidy, room.id)
         except Exception as fault:  # the next time, or the end of the interview
             log.warning("What was typed in a room is not noted yet: %s", fault)
 
