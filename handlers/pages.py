@@ -20,7 +20,7 @@ import store.branding.settings
 import store.hiring.careers
 import store.offering.offers
 from handlers import careers, offers, rooms, sessions
-from rules import links, sources
+from rules import links, sources, voice
 from rules.applications import attempt
 from rules.clock import now
 from rules.errors import Invalid, LimitReached
@@ -43,6 +43,10 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), fullscreen=(self)",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
+}
+
+SPOKEN = HEADERS | {
+    "Permissions-Policy": HEADERS["Permissions-Policy"].replace("microphone=()", "microphone=(self)")
 }
 
 JOBS_ON_A_PAGE = 50
@@ -95,6 +99,7 @@ def show_interview_page(session: Session, token: str) -> View:
     one = visit.interview
     return page(
         "interview.html",
+        headers=SPOKEN if voice.offered(one) else HEADERS,
         brand=_brand(session, one.organisation_id),
         room=rooms.view(session, visit),
         scheduled_at=one.scheduled_at,

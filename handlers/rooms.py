@@ -12,7 +12,7 @@ import schemas.enrollments
 import schemas.interviews
 import schemas.rooms
 from gateways.languages import LANGUAGES
-from rules import rooms
+from rules import rooms, voice
 from rules.errors import Invalid, NotFound
 from store.accounts import organisations
 from store.advancing import outcomes
@@ -40,8 +40,7 @@ def join_room(begin: Begin, token: str, body: Body) -> Body:
         if visit.interview.status not in rules.interviews.CLOSED:
             consent = None
             if visit.role == "candidate" and body["consent_accepted"]:
-                ai = visit.interview.interviewer_mode != "human_only"
-                consent = rooms.consent(organisation=visit.organisation_name, ai=ai)
+                consent = schemas.rooms.consent(visit)
             visits.join(session, visit, schemas.interviews, name=body["name"].strip(), consent=consent)
             return view(session, visit)
     # Refused after the commit: a room whose time was up has just been closed, and stays so.
@@ -172,14 +171,20 @@ def open_live_channel(session: Session, token: str, after: int) -> Body:
 
 
 def send_live_changes(begin: Begin, token: str, body: Body) -> Body:
-    """Keep changes of the document, and pass on where a cursor stands."""
+    """Keep changes of the document, and pass on where a cursor stands and by what browsers find each other."""
     updates = [rooms.content(one, f"/updates/{place}") for place, one in enumerate(body["updates"])]
     cursor = rooms.content(body["cursor"], "/cursor") if body.get("cursor") else b""
     for place, update in enumerate(updates):
         if not documents.is_sound(update):
             raise Invalid.at(f"/updates/{place}", "must be an update of a yjs document, version 1")
 
+    signals = [voice.signal(one, f"/voice/{place}") for place, one in enumerate(body["voice"])]
+
     def change(session: Session, visit: Visit) -> Body:
+        if signals:
+            voice.require(offered=voice.offered(visit.interview), status=visit.interview.status)
+            told = [{"role": visit.role, "signal": one} for one in signals]
+            news.tell([visit.interview.id], signals=told)
         if cursor:
             news.tell([visit.interview.id], cursor)
         return {"number": visits.change(session, visit, [one for one in updates if one != documents.NOTHING])}

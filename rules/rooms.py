@@ -29,9 +29,11 @@ RECORDED = (
 )
 
 
-def consent(*, organisation: str, ai: bool) -> dict[str, Any]:
+def consent(*, organisation: str, ai: bool, voice: bool) -> dict[str, Any]:
     """Say what a candidate is told, and agrees to, before joining."""
     told = f"This interview is recorded for {organisation}: {', '.join(RECORDED[:-1])}, and {RECORDED[-1]}."
+    if voice:
+        told += " What is spoken is not recorded."
     if ai:
         told += " An AI takes part; what it says is marked as such."
     return {"text": told, "recorded": list(RECORDED), "ai": ai}

@@ -6,7 +6,7 @@ The candidate's view is built from named fields, never by leaving fields out: wh
 from collections.abc import Sequence
 from typing import Any
 
-from rules import interviews, rooms
+from rules import interviews, rooms, voice
 from rules.clock import iso
 from schemas.markdown import to_html
 
@@ -27,6 +27,7 @@ def show(visit: Any, questions: Sequence[Any], content: Any, *, runnable: Sequen
         "interviewer_mode": one.interviewer_mode,
         "human_can_join": one.human_can_join,
         "voice_mode": one.voice_mode,
+        "voice": _voice(one, status, visit),
         "livemode": one.livemode,
         "candidate_name": one.candidate_name,
         "target_role": one.target_role,
@@ -40,9 +41,7 @@ def show(visit: Any, questions: Sequence[Any], content: Any, *, runnable: Sequen
         "ended_at": moment(one.ended_at),
         "candidate_joined_at": moment(one.candidate_joined_at),
         "interviewer_joined_at": moment(one.interviewer_joined_at),
-        "consent": rooms.consent(
-            organisation=visit.organisation_name, ai=one.interviewer_mode != "human_only"
-        ),
+        "consent": consent(visit),
         "consent_at": moment(one.consent_at),
         "questions": [_question(each, content, inside=inside) for each in asked],
         "code": content.texts.get("code", ""),
@@ -62,6 +61,26 @@ def outcome(interview: Any) -> dict[str, Any]:
         "recommendation": interview.recommendation,
         "comment": interview.outcome_comment,
         "at": moment(interview.outcome_at),
+    }
+
+
+def consent(visit: Any) -> dict[str, Any]:
+    """Show what a candidate is told, and agrees to."""
+    one = visit.interview
+    return rooms.consent(
+        organisation=visit.organisation_name,
+        ai=one.interviewer_mode != "human_only",
+        voice=voice.offered(one),
+    )
+
+
+def _voice(one: Any, status: str, visit: Any) -> dict[str, Any]:
+    """Show whether a microphone is offered, and to who may speak now by which servers browsers find each other."""
+    offered = voice.offered(one)
+    speaks = offered and status in ("waiting", "active")
+    return {
+        "offered": offered,
+        "ice_servers": voice.servers(str(one.id), visit.moment) if speaks else [],
     }
 
 

@@ -30,6 +30,7 @@ class Program:
         self.acks: dict[str, int] = {}
         self.saved, self.statuses, self.cursors = 0, [], []  # type: int, list[str], list[bytes]
         self.refused: list[dict[str, Any]] = []
+        self.signals: list[dict[str, Any]] = []
         self.socket: Any = None
         self.synced = threading.Event()
         self.ended = threading.Event()
@@ -140,6 +141,8 @@ class Program:
             self.saved = said["updates"]
         elif said["type"] == "status":
             self.statuses.append(said["status"])
+        elif said["type"] == "voice":
+            self.signals.append({name: value for name, value in said.items() if name != "type"})
         elif said["type"] == "refused":
             self.refused.append(said)
 

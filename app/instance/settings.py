@@ -54,6 +54,10 @@ class Settings:
     assistant_base_url: str = ""  # an OpenAI-compatible server, up to and with /v1; empty: no model
     assistant_model: str = ""
     assistant_api_key: str = ""
+    ice_servers: tuple[
+        str, ...
+    ] = ()  # stun: and turn: servers of voice in interviews; empty: one network alone
+    turn_secret: str = ""  # shared with those turn: servers, for passwords that expire
     plans: str = ""  # numbers of the plans to replace, as JSON: {"starter": {"invites": 50}}
     metrics_port: int | None = None  # figures for Prometheus on a port of their own; 0: a free one
     metrics_host: str = "127.0.0.1"

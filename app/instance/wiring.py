@@ -3,7 +3,7 @@
 from app.instance import logs
 from app.instance.settings import Settings
 from gateways import files, mail, models, sandbox, webhooks
-from rules import links, plans
+from rules import links, plans, voice
 from store.accounts import limits
 from store.applying import room
 from store.database import engine, secrets
@@ -19,6 +19,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     """
     logs.configure(settings.log_level)
     links.configure(settings.base_url)
+    voice.configure(settings.ice_servers, secret=settings.turn_secret)
     if settings.plans:
         plans.override(settings.plans)
     tables.complete()

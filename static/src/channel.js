@@ -12,6 +12,9 @@ const LONGEST_WAIT_MS = 8000;
 const text = (bytes) => { let s = ""; for (const one of bytes) s += String.fromCharCode(one); return btoa(s); };
 const bytes = (base64) => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
 
+// Pages that are served without TLS have no randomUUID.
+export const newId = () => crypto.randomUUID?.() ?? "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (c ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (c / 4)))).toString(16));
+
 function varint(number) {
   const out = [];
   for (; number > 127; number = Math.floor(number / 128)) out.push((number & 127) | 128);
@@ -41,6 +44,7 @@ export class Channel extends EventTarget {
     this.sent = 0; // updates over this connection
     this.safe = 0;
     this.waiting = []; // updates to send by request
+    this.signals = []; // the same of signals
     this.state = "connecting";
     this.tries = 0;
     this.neverOpened = 0;
@@ -71,10 +75,16 @@ export class Channel extends EventTarget {
   }
 
   say(content) {
-    const id = crypto.randomUUID?.() ?? "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (c ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (c / 4)))).toString(16));
+    const id = newId();
     this.unsent.set(id, content);
     this.#say(id, content);
     this.#tell("unsent", { id, content });
+  }
+
+  /** Have the others' browsers told how to reach this one; without a channel nobody is. */
+  signal(signal) {
+    if (this.stream && signal.kind === "leave") this.#request("live/", { voice: [signal] }).catch(() => {}); // the page may be gone in a moment
+    else if (this.stream) { this.signals.push(signal); this.#flush(); } else if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ type: "voice", signal }));
   }
 
   // --- Over a WebSocket
@@ -128,7 +138,7 @@ export class Channel extends EventTarget {
     const query = new URLSearchParams({ after: this.number, state: text(Y.encodeStateVector(this.doc)) });
     const stream = new EventSource(`${this.base}live/?${query}`);
     this.stream = stream;
-    for (const type of ["room", "events", "status"]) {
+    for (const type of ["room", "events", "status", "voice"]) {
       stream.addEventListener(type, (event) => stream === this.stream && this.#hear(type, JSON.parse(event.data)));
     }
     stream.addEventListener("document", (event) => {
@@ -137,6 +147,7 @@ export class Channel extends EventTarget {
       Y.applyUpdate(this.doc, bytes(update), this);
       this.sent = this.safe = 0;
       this.waiting = [];
+      this.signals = [];
       this.#change(Y.encodeStateAsUpdate(this.doc, bytes(state)));
       for (const [id, content] of this.unsent) this.#say(id, content);
       this.#live();
@@ -158,13 +169,14 @@ export class Channel extends EventTarget {
     if (this.flushing) return;
     this.flushing = true;
     try {
-      while ((this.waiting.length || this.cursor) && this.stream) {
-        const taken = this.waiting.slice(0, 100);
+      while ((this.waiting.length || this.cursor || this.signals.length) && this.stream) {
+        await new Promise((go) => setTimeout(go, 40));
+        const taken = this.waiting.slice(0, 100), voice = this.signals.slice(0, 20);
         const cursor = this.cursor;
         this.cursor = null;
-        await new Promise((go) => setTimeout(go, 40));
-        await this.#request("live/", { updates: taken.map(text), ...(cursor ? { cursor: text(cursor) } : {}) });
+        await this.#request("live/", { updates: taken.map(text), ...(cursor ? { cursor: text(cursor) } : {}), ...(voice.length ? { voice } : {}) });
         this.waiting.splice(0, taken.length);
+        this.signals.splice(0, voice.length);
         this.#tell("saved");
       }
     } catch { setTimeout(() => this.#flush(), 1000); } finally { this.flushing = false; }

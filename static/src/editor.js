@@ -39,7 +39,7 @@ const colours = HighlightStyle.define([
 
 const look = EditorView.theme({
   "&": { height: "100%", color: "var(--ink)", backgroundColor: "var(--code)", fontSize: ".925rem" },
-  "&.cm-focused": { outline: "3px solid var(--accent)", outlineOffset: "-3px" },
+  "&.cm-focused": { outline: "none" }, // it is around the whole of it (style.css): inside, the gutter would cover it
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
   ".cm-content": { caretColor: "var(--ink)", minHeight: "12rem" },
   ".cm-cursor": { borderLeftColor: "var(--ink)", borderLeftWidth: "2px" },

@@ -6,6 +6,7 @@ import { makeBoard } from "./board.js";
 import { Channel } from "./channel.js";
 import { makeEditor } from "./editor.js";
 import { judge } from "./judge.js";
+import { makeVoice } from "./voice.js";
 
 const find = (id) => document.getElementById(id);
 const CLOSED = ["ended", "expired", "no_show"];
@@ -19,7 +20,7 @@ const STATES = {
 
 const { token, room: first } = JSON.parse(find("state").textContent);
 const base = `/api/v1/candidate/interviews/${token}/`;
-let room = first, channel = null, editor = null, shown = null, ahead = Date.parse(first.server_time) - Date.now(), asked = 0;
+let room = first, channel = null, voice = null, editor = null, shown = null, ahead = Date.parse(first.server_time) - Date.now(), asked = 0;
 
 async function ask(method, path, body) {
   const answer = await fetch(base + path, {
@@ -108,6 +109,12 @@ function begin(name) {
     if (document.hidden && room.role === "candidate" && room.status === "active") ask("POST", "violations/", { violation_type: "focus_loss" }).catch(() => {});
   });
   addEventListener("beforeunload", (event) => { if (!channel.isSafe && channel.state !== "closed") event.preventDefault(); });
+  if (room.voice.offered) {
+    voice = makeVoice(channel, {
+      role: room.role, server: room.voice.ice_servers,
+      parts: { button: find("microphone"), mute: find("mute"), level: find("level"), levelBox: find("level-box"), text: find("voice-text") },
+    });
+  }
   setInterval(tick, 500);
   show(room);
   channel.open();
@@ -324,6 +331,7 @@ function tick() {
 }
 
 function over() {
+  voice?.end();
   channel.close();
   find("room").hidden = true;
   find("status-bar").hidden = true;

@@ -65,7 +65,7 @@ def missing(updates: Sequence[bytes], state: bytes) -> bytes:
 
 
 def compact(updates: Sequence[bytes]) -> bytes:
-    """Put updates together to one without what was deleted; where one that others build upon is not there, as they are."""
+    """Put updates together to one without what was deleted; as they are, where they build upon one that is missing."""
     whole = together(updates)
     doc = _open(updates)
     builds_on_missing = pycrdt.get_update(whole, doc.get_state())[

@@ -1,7 +1,7 @@
 """Telling other processes that a room has news: the number of no room and the word of nobody, only its id.
 
 What was said stands in PostgreSQL. Where Redis does not answer, whoever has people in a room looks there by itself.
-Beside it goes what is kept nowhere: where somebody's cursor stands.
+Beside it goes what is kept nowhere: where somebody's cursor stands, and by what browsers find each other to talk.
 """
 
 import logging
@@ -9,8 +9,9 @@ import queue
 import threading
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -26,7 +27,9 @@ PATIENCE_SECONDS = 1.0
 PAUSE_SECONDS = 1.0
 MOST_WAITING = 1_000
 
-Hear = Callable[[list[UUID], bytes], None]  # which rooms, and what is passed on there: cursors, or nothing
+Signal = dict[str, Any]  # of whom, and what: rules.voice
+# Which rooms, and what is passed on there: cursors, signals, or nothing.
+Hear = Callable[[list[UUID], bytes, list[Signal]], None]
 _own = new_id().hex  # what this process says of itself, so that it does not hear it twice
 _listeners: list[Hear] = []
 _url, _options = "", {}  # type: tuple[str, dict[str, object]]
@@ -50,17 +53,22 @@ def is_heard() -> bool:
     return time.monotonic() - _heard_at < 3 * PATIENCE_SECONDS
 
 
-def tell(ids: Iterable[UUID], cursors: bytes = b"") -> None:
+def tell(ids: Iterable[UUID], cursors: bytes = b"", signals: Sequence[Signal] = ()) -> None:
     """Tell of rooms, here and in other processes; nobody waits for it, and nothing fails with it."""
     rooms = list(ids)
     for hear in _listeners:
-        hear(rooms, cursors)
-    pass_on(rooms, cursors)
+        hear(rooms, cursors, list(signals))
+    pass_on(rooms, cursors, signals)
 
 
-def pass_on(rooms: list[UUID], cursors: bytes = b"") -> None:
+def pass_on(rooms: list[UUID], cursors: bytes = b"", signals: Sequence[Signal] = ()) -> None:
     """Tell other processes of rooms."""
-    told = {"from": _own, "rooms": [id.hex for id in rooms], "cursors": b64encode(cursors).decode()}
+    told = {
+        "from": _own,
+        "rooms": [id.hex for id in rooms],
+        "cursors": b64encode(cursors).decode(),
+        "signals": list(signals),
+    }
     with suppress(queue.Full):  # they look for themselves
         _waiting.put_nowait(orjson.dumps(told))
     with _one_starts:
@@ -123,4 +131,5 @@ def _hear(hear: Hear, ended: threading.Event) -> None:
             if message is not None and message["type"] == "message":
                 told = orjson.loads(message["data"])
                 if told["from"] != _own:
-                    hear([UUID(hex=one) for one in told["rooms"]], b64decode(told["cursors"]))
+                    ids = [UUID(hex=one) for one in told["rooms"]]
+                    hear(ids, b64decode(told["cursors"]), told.get("signals", []))

@@ -420,3 +420,94 @@ def test_who_comes_and_goes_at_once_has_gone(base, monkeypatch):
             one.send(HELLO)
             one.recv(timeout=10)
     eventually(lambda: not sides(room) or comings(room)[-1][0] == "leave")
+
+
+ME, THEM = "0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c57", "0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c58"
+HERE = {"kind": "here", "from": ME, "mic": True, "muted": False, "asks": True}
+OFFER = {"kind": "offer", "from": ME, "to": THEM, "sdp": "v=0\r\n"}
+
+
+def speak(one, signal):
+    one.socket.send(json.dumps({"type": "voice", "signal": signal}))
+
+
+def test_signals_reach_everybody_else_and_are_kept_nowhere(base):
+    room, elsewhere = open_room(base, voice_mode=True), open_room(base, voice_mode=True)
+    with (
+        Program(base, room, room.candidate) as one,
+        Program(base, room, room.interviewer) as other,
+        Program(base, elsewhere, elsewhere.candidate) as stranger,
+    ):
+        before = len(room.events())
+        speak(one, {**HERE, "role": "interviewer"})
+        speak(one, OFFER)
+        eventually(lambda: len(other.signals) == 2)
+        assert other.signals == [
+            {"role": "candidate", "signal": HERE},
+            {"role": "candidate", "signal": OFFER},
+        ]
+        answer = httpx.post(f"{base}{room.inside}live/", json={"voice": [{**HERE, "from": THEM}]}, timeout=20)
+        assert answer.status_code == 200
+        eventually(lambda: one.signals == [{"role": "interviewer", "signal": {**HERE, "from": THEM}}])
+        assert stranger.signals == []
+        assert len(room.events()) == before
+
+
+@pytest.mark.parametrize(
+    "fields", [{"voice_mode": False}, {"voice_mode": True, "interviewer_mode": "ai_only"}]
+)
+def test_signals_are_refused_where_nobody_is_to_speak(base, fields):
+    room = open_room(base, **fields)
+    with Program(base, room, room.candidate) as one, Program(base, room, room.interviewer) as other:
+        speak(one, HERE)
+        eventually(lambda: one.refused)
+        assert one.refused[0]["code"] == "VALIDATION_ERROR"
+        answer = httpx.post(f"{base}{room.url}live/", json={"voice": [HERE]}, timeout=20)
+        assert answer.status_code == 400
+        assert answer.json()["error"]["details"]["fields"][0]["pointer"] == "/voice"
+        one.say("The channel goes on")
+        eventually(other.heard)
+        assert other.signals == []
+
+
+@pytest.mark.parametrize(
+    "signal", [None, [], "here", {**OFFER, "sdp": "v=0" + "x" * 16_000}, {**HERE, "to": 1}]
+)
+def test_what_is_no_signal_is_refused_and_ends_nothing(base, signal):
+    room = open_room(base, voice_mode=True)
+    with Program(base, room, room.candidate) as one, Program(base, room, room.interviewer) as other:
+        speak(one, signal)
+        speak(one, HERE)
+        eventually(lambda: other.signals)
+        assert other.signals == [{"role": "candidate", "signal": HERE}]
+        eventually(lambda: [said["code"] for said in one.refused] == ["VALIDATION_ERROR"])
+
+
+def test_who_signals_without_end_is_refused(base, monkeypatch):
+    monkeypatch.setattr(channel, "SIGNALS_AT_ONCE", 5)
+    monkeypatch.setattr(channel, "SIGNALS_A_SECOND", 0)
+    room = open_room(base, voice_mode=True)
+    with Program(base, room, room.candidate) as one, Program(base, room, room.interviewer) as other:
+        for _ in range(8):
+            speak(one, HERE)
+        eventually(lambda: len(one.refused) == 3)
+        assert {said["code"] for said in one.refused} == {"RATE_LIMITED"}
+        eventually(lambda: len(other.signals) == 5)
+
+
+def test_a_stream_hears_signals(base):
+    room = open_room(base, voice_mode=True)
+    with (
+        httpx.stream(
+            "GET", f"{base}{room.inside}live/", headers={"accept": "text/event-stream"}, timeout=20
+        ) as stream,
+        Program(base, room, room.candidate) as one,
+    ):
+        lines = stream.iter_lines()
+        while next(lines) != "event: document":
+            pass
+        speak(one, HERE)
+        while next(lines) != "event: voice":
+            pass
+        said = json.loads(next(lines).removeprefix("data: "))
+        assert said == {"role": "candidate", "signal": HERE}

@@ -1,6 +1,7 @@
 """A room on two web processes: one is killed, Redis stands still, and nothing that was acknowledged is lost."""
 
 import contextlib
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -48,6 +49,23 @@ def agree(room: Prepared, programs: list[Program], said: int, typed: int) -> Non
     for one in programs:
         assert one.heard() == room.said()
         assert one.code() == kept
+
+
+def test_signals_go_from_one_process_to_the_other(webs, http):
+    room = rooms.prepare(voice_mode=True)
+    join(webs[0].url, room)
+    signal = {"kind": "leave", "from": "0195a3c2-7b1e-7c44-9d0a-3f2b8e6a1c57"}
+    with (
+        Program(webs[0].url, room, room.candidate) as one,
+        Program(webs[1].url, room, room.interviewer) as other,
+    ):
+
+        def arrives() -> bool:  # as soon as the processes hear each other
+            one.socket.send(json.dumps({"type": "voice", "signal": signal}))
+            return bool(other.signals)
+
+        eventually(arrives)
+        assert other.signals[0] == {"role": "candidate", "signal": signal}
 
 
 def test_a_process_is_killed_while_both_sides_type(webs, http):

@@ -63,6 +63,7 @@ class Room:
     organisation_id: UUID
     seen: int
     status: str
+    has_voice: bool = False
     clients: list[Client] = field(default_factory=list)
     is_typed_in: bool = False
     weight: int = 0  # bytes of its document's updates, as far as they were seen here

@@ -18,7 +18,7 @@ from app.http.live import frames, reading
 from app.http.live.clients import CLOSED, MOST_FRAMES, RESTARTING, TOO_SLOW, Client, Room
 from app.http.live.presence import Presence
 from app.http.threads.hop import Hop
-from rules import interviews, rooms
+from rules import interviews, rooms, voice
 from rules.errors import SessionClosed, Unavailable
 from store.interviewing import news, stream
 from store.interviewing.rooms import Interview
@@ -82,7 +82,11 @@ class Hub:
             raise Unavailable("Too many are in this room, or in all rooms of the organisation.")
         if room is None:
             room = self.rooms[interview.id] = Room(
-                interview.id, interview.organisation_id, interview.last_number, interview.status
+                interview.id,
+                interview.organisation_id,
+                interview.last_number,
+                interview.status,
+                has_voice=voice.offered(interview),
             )
         room.clients.append(client)
         self.of_organisations[room.organisation_id] += 1
@@ -134,11 +138,16 @@ class Hub:
 
     def pass_on(self, room: Room, sender: Client, cursor: bytes) -> None:
         """Show everybody else where a cursor stands."""
-        self._point(room, cursor, sender)
+        self._pass_on(room, frames.cursor(cursor), sender)
         news.pass_on([room.id], cursor)
 
-    def _point(self, room: Room, cursor: bytes, sender: Client | None = None) -> None:
-        frame = frames.cursor(cursor)
+    def signal(self, room: Room, sender: Client, signal: dict[str, Any]) -> None:
+        """Pass on by what browsers find each other to talk."""
+        said = {"role": sender.role, "signal": signal}
+        self._pass_on(room, frames.words("voice", **said), sender)
+        news.pass_on([room.id], signals=[said])
+
+    def _pass_on(self, room: Room, frame: str | bytes, sender: Client | None = None) -> None:
         for client in room.clients:
             if client is not sender and client.seen is not None:
                 client.send(frame)
@@ -221,22 +230,24 @@ class Hub:
 
     # --- What they hear
 
-    def _hear(self, ids: list[UUID], cursor: bytes) -> None:
+    def _hear(self, ids: list[UUID], cursor: bytes, signals: list[news.Signal]) -> None:
         """Hear of rooms, in any thread."""
         mine = [id for id in ids if id in self.rooms]
         if mine:
             try:
-                self.loop.call_soon_threadsafe(self._heard, mine, cursor)
+                self.loop.call_soon_threadsafe(self._heard, mine, cursor, signals)
             except RuntimeError:  # the loop is closed: nobody is here any more
                 self.stop_listening()
 
-    def _heard(self, ids: list[UUID], cursor: bytes) -> None:
-        if not cursor:
+    def _heard(self, ids: list[UUID], cursor: bytes, signals: list[news.Signal]) -> None:
+        if not cursor and not signals:
             self._want(set(ids))
             return
-        for id in ids:
-            if room := self.rooms.get(id):
-                self._point(room, cursor)
+        for room in (self.rooms[id] for id in ids if id in self.rooms):
+            if cursor:
+                self._pass_on(room, frames.cursor(cursor))
+            for said in signals:
+                self._pass_on(room, frames.words("voice", **said))
 
     def _want(self, ids: set[UUID]) -> None:
         self.wanted |= ids & self.rooms.keys()

@@ -11,14 +11,15 @@ from app.http import bodies, context
 from app.http.live import frames, reading
 from app.http.live.clients import CLOSED, TOO_SLOW, Client, Room
 from app.http.live.hub import Hub
-from rules import rooms
-from rules.errors import Invalid, Refusal
+from rules import rooms, voice
+from rules.errors import Invalid, RateLimited, Refusal
 from store.interviewing import documents, stream
 from store.interviewing.stream import Act
 
 HELLO_SECONDS = 10.0  # for the first message
 LARGEST_CURSOR = 16 << 10
 FRAMES_A_SECOND, FRAMES_AT_ONCE = 100, 400  # that a client may send; beyond it, it waits
+SIGNALS_A_SECOND, SIGNALS_AT_ONCE = 10, 200  # by which it finds another to talk; beyond it, they are refused
 GARBLED = 4400  # how it ends that says what is no message
 ENDS = {409: CLOSED, 403: 4413}  # whose change of the document is refused: the room is closed, or full
 
@@ -38,6 +39,7 @@ class Socket:
         self.hub, self.room, self.client, self.token = rooms_hub, room, client, token
         self.receive, self.send = receive, send
         self.budget, self.refilled = float(FRAMES_AT_ONCE), rooms_hub.loop.time()
+        self.signals, self.signalled = float(SIGNALS_AT_ONCE), self.refilled
         self.under_way: set[asyncio.Task[None]] = set()
         self.updates = 0  # of the document, that this client knows to be safe
 
@@ -127,6 +129,9 @@ class Socket:
         if said.get("type") == "ping":
             self.client.send(frames.words("pong"))
             return
+        if said.get("type") == "voice":
+            self._take_signal(said.get("signal"))
+            return
         if said.get("type") != "message":
             raise frames.Garbled("There is no such message.")
         try:
@@ -151,6 +156,22 @@ class Socket:
             id=id,
         )
         self._await(act, lambda number: self.client.send(frames.words("ack", id=str(id), number=number)))
+
+    def _take_signal(self, given: Any) -> None:
+        """Pass on by what browsers find each other; one that is refused ends nothing."""
+        moment = self.hub.loop.time()
+        self.signals += (moment - self.signalled) * SIGNALS_A_SECOND
+        self.signals, self.signalled = min(SIGNALS_AT_ONCE, self.signals), moment
+        try:
+            voice.require(offered=self.room.has_voice, status=self.room.status)
+            if self.signals < 1:
+                raise RateLimited(1)
+            signal = voice.signal(given if isinstance(given, dict) else {})
+        except Refusal as fault:
+            self._refuse(None, fault)
+            return
+        self.signals -= 1
+        self.hub.signal(self.room, self.client, signal)
 
     def _await(self, act: Act, then: Any) -> None:
         """Have an act kept, and say so; the next message does not wait for it."""

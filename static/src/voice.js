@@ -1,0 +1,198 @@
+// Talking: from browser to browser, which find each other by signals that the room passes on. Whoever switches a microphone
+// on is heard by all who are here; nothing is recorded.
+
+import { newId } from "./channel.js";
+
+const KIND = { audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true } };
+const PATIENCE_MS = 12000; // for two browsers to find each other
+const BEAT_MS = 100; // between two looks at the level
+
+const REFUSED = {
+  NotAllowedError: "The microphone is not allowed. Allow it beside the page’s address and press the button again, or go on in writing.",
+  NotFoundError: "No microphone was found. Connect one and press the button again, or go on in writing.",
+  NotReadableError: "Another program is using the microphone. Close it and press the button again, or go on in writing.",
+};
+const CANNOT = "This browser cannot use a microphone on this page. You can go on in writing.";
+
+export function makeVoice(channel, { role, server, parts }) {
+  const id = newId();
+  const others = new Map(); // by their ids
+  const called = { candidate: "The candidate", interviewer: "The interviewer" };
+  const far = role === "candidate" ? "interviewer" : "candidate";
+  let stream = null, muted = false, problem = "", level = null, asking = false;
+
+  const send = (kind, more = {}) => channel.signal({ kind, from: id, ...more });
+  const here = (asks, to) => send("here", { mic: Boolean(stream), muted, asks, ...(to ? { to } : {}) });
+
+  // --- The other browsers
+
+  function meet(signal, whose) {
+    const known = others.get(signal.from);
+    if (known) return known;
+    const one = { id: signal.from, role: whose, mic: false, muted: false, link: null, waiting: [] };
+    others.set(one.id, one);
+    return one;
+  }
+
+  function connect(one) {
+    if (one.link) return one.link;
+    const link = new RTCPeerConnection({ iceServers: server.map(({ urls, username, credential }) => (username ? { urls, username, credential } : { urls })) });
+    one.link = link;
+    one.polite = id < one.id; // gives way when both offer at once
+    one.player = new Audio();
+    one.player.autoplay = true;
+    link.onicecandidate = ({ candidate }) => candidate && send("candidate", { to: one.id, candidate: candidate.candidate, mid: candidate.sdpMid ?? "", line: candidate.sdpMLineIndex ?? 0 });
+    link.onnegotiationneeded = async () => {
+      try {
+        one.offering = true;
+        await link.setLocalDescription();
+        send("offer", { to: one.id, sdp: link.localDescription.sdp });
+      } catch { /* it was ended meanwhile */ } finally { one.offering = false; }
+    };
+    link.ontrack = ({ track }) => {
+      one.player.srcObject = new MediaStream([track]);
+      const play = () => one.player.play().catch(() => addEventListener("pointerdown", play, { once: true }));
+      play();
+    };
+    link.onconnectionstatechange = () => {
+      if (link.connectionState === "failed") { heard.leave(one); here(true); } // whoever is still here answers
+      show();
+    };
+    one.late = setTimeout(show, PATIENCE_MS);
+    one.since = Date.now();
+    if (stream) link.addTrack(stream.getAudioTracks()[0], stream);
+    return link;
+  }
+
+  function call(one) { if (stream && !one.link) connect(one); }
+
+  function part(one) {
+    clearTimeout(one.late);
+    one.link?.close();
+    if (one.player) one.player.srcObject = null;
+    one.link = one.player = null;
+    one.waiting = [];
+  }
+
+  const heard = {
+    here(one, { mic, muted: silent, asks }) {
+      Object.assign(one, { mic, muted: silent });
+      // Who comes back finds nobody at the other end of what there was.
+      if (asks && one.link && one.link.connectionState !== "connected" && Date.now() - one.since > PATIENCE_MS) part(one);
+      if (asks) here(false, one.id);
+      call(one);
+    },
+    async offer(one, { sdp }) {
+      const link = connect(one);
+      if ((one.offering || link.signalingState !== "stable") && !one.polite) return;
+      await link.setRemoteDescription({ type: "offer", sdp });
+      await link.setLocalDescription();
+      send("answer", { to: one.id, sdp: link.localDescription.sdp });
+      await caughtUp(one);
+    },
+    async answer(one, { sdp }) {
+      if (one.link?.signalingState !== "have-local-offer") return;
+      await one.link.setRemoteDescription({ type: "answer", sdp });
+      await caughtUp(one);
+    },
+    async candidate(one, { candidate, mid, line }) {
+      one.waiting.push({ candidate, sdpMid: mid, sdpMLineIndex: line });
+      if (one.link?.remoteDescription) await caughtUp(one);
+    },
+    leave(one) { part(one); others.delete(one.id); },
+  };
+
+  async function caughtUp(one) {
+    for (const address of one.waiting.splice(0)) await one.link?.addIceCandidate(address).catch(() => {}); // of an offer that was given up
+  }
+
+  let turn = Promise.resolve(); // one signal after the other
+  channel.addEventListener("voice", ({ detail: { role: whose, signal } }) => {
+    if (signal.from === id || (signal.to && signal.to !== id) || !heard[signal.kind]) return;
+    turn = turn.then(() => heard[signal.kind](meet(signal, whose), signal)).catch(() => {}).then(show);
+  });
+  channel.addEventListener("state", ({ detail }) => { if (detail.state === "live") here(true); });
+  addEventListener("pagehide", () => send("leave"));
+
+  // --- One's own microphone
+
+  async function on() {
+    if (asking) return;
+    asking = true;
+    problem = "";
+    try {
+      if (!navigator.mediaDevices?.getUserMedia || !("RTCPeerConnection" in window)) throw new Error(CANNOT);
+      stream = await navigator.mediaDevices.getUserMedia(KIND);
+      stream.getAudioTracks()[0].onended = () => { off(); problem = REFUSED.NotFoundError; show(); };
+      muted = false;
+      listen();
+      for (const one of others.values()) {
+        if (one.link) one.link.addTrack(stream.getAudioTracks()[0], stream); else connect(one);
+      }
+      here(true);
+    } catch (fault) { problem = REFUSED[fault.name] ?? CANNOT; } finally { asking = false; }
+    show();
+  }
+
+  function off() {
+    if (!stream) return;
+    for (const track of stream.getTracks()) { track.onended = null; track.stop(); }
+    stream = null;
+    muted = false;
+    clearInterval(level?.timer);
+    level?.sound.close();
+    level = null;
+    parts.level.value = 0;
+    for (const one of others.values()) for (const sender of one.link?.getSenders() ?? []) if (sender.track) one.link.removeTrack(sender);
+    here(false);
+    show();
+  }
+
+  function mute(is) {
+    muted = is;
+    for (const track of stream?.getAudioTracks() ?? []) track.enabled = !is;
+    here(false);
+    show();
+  }
+
+  function listen() {
+    const sound = new AudioContext(), look = sound.createAnalyser(), wave = new Uint8Array(256);
+    look.fftSize = wave.length;
+    sound.createMediaStreamSource(stream).connect(look);
+    const timer = setInterval(() => {
+      look.getByteTimeDomainData(wave);
+      parts.level.value = Math.max(...wave.map((value) => Math.abs(value - 128))) / 128;
+    }, BEAT_MS);
+    level = { sound, timer };
+  }
+
+  // --- What one sees of it
+
+  function show() {
+    parts.button.setAttribute("aria-pressed", String(Boolean(stream)));
+    parts.mute.hidden = parts.levelBox.hidden = !stream;
+    parts.mute.setAttribute("aria-pressed", String(muted));
+    const words = [problem, theirs()].filter(Boolean).join(" ");
+    if (parts.text.textContent !== words) parts.text.textContent = words;
+  }
+
+  function theirs() {
+    const speaking = [...others.values()].filter((one) => one.mic);
+    if (!speaking.length) {
+      if (!stream) return "Nobody’s microphone is on.";
+      return [...others.values()].some((one) => one.role === far) ? `${called[far]} has no microphone on; you are heard.` : `${called[far]} is not here yet.`;
+    }
+    return speaking.map((one) => {
+      const name = called[one.role] ?? "Somebody";
+      if (one.muted) return `${name} has muted the microphone.`;
+      if (one.link?.connectionState === "connected") return `You hear ${name[0].toLowerCase()}${name.slice(1)}.`;
+      if (one.link && Date.now() - one.since > PATIENCE_MS) return `${name} cannot be heard: your networks do not let the two browsers reach each other. Go on in writing.`;
+      return `Connecting to ${name[0].toLowerCase()}${name.slice(1)}…`;
+    }).join(" ");
+  }
+
+  parts.button.addEventListener("click", () => (stream ? off() : on()));
+  parts.mute.addEventListener("click", () => mute(!muted));
+  show();
+  return { end() { off(); send("leave"); for (const one of others.values()) part(one); others.clear(); } };
+}
