@@ -68,12 +68,13 @@ def signal(given: Mapping[str, Any], pointer: str = "") -> dict[str, Any]:
     kind = given.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise Invalid.at(f"{pointer}/kind", f"must be one of {', '.join(KINDS)}")
-    said = {"kind": kind, "from": _id(given, "from", pointer)}
+    said: dict[str, Any] = {"kind": kind, "from": _id(given, "from", pointer)}
     if kind in TO_ONE or given.get("to") is not None:
         said["to"] = _id(given, "to", pointer)
     for name, form in KINDS[kind].items():
-        value = given.get(name)
-        if type(value) is not form:
+        value: Any = given.get(name)
+        fits = type(value) is form  # True is no number
+        if not fits:
             raise Invalid.at(f"{pointer}/{name}", f"must be there in a signal of the kind {kind}")
         if isinstance(value, str) and (len(value) > LONGEST_TEXT or not value.isascii() or "\x00" in value):
             raise Invalid.at(

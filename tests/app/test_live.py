@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -332,6 +333,22 @@ def test_while_a_room_is_held_another_goes_on(base):
         assert one.heard() == []
         session.rollback()
         eventually(lambda: one.heard() == ["waits"])
+
+
+def test_what_waits_for_a_room_is_kept_in_the_order_in_which_it_was_said(base):
+    room = open_room(base)
+    with Program(base, room, room.candidate) as one:
+        said = [str(number) for number in range(60)]
+        for number in said:  # what is said while the room is free again comes after what waits
+            if int(number) % 20 == 0:
+                with store.transaction() as session:
+                    session.get(Interview, room.id, with_for_update=True)
+                    one.say(number)
+                    time.sleep(0.03)  # longer than acts are gathered
+            else:
+                one.say(number)
+        eventually(lambda: one.heard() == said)
+        assert room.said() == said
 
 
 def test_a_document_that_is_too_large_takes_no_more(base, monkeypatch):
