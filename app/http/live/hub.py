@@ -1,7 +1,7 @@
 """The rooms that this process has people in: what they do is kept with everybody else's, and told to whom it concerns.
 
-Three tasks of the event loop, all of them for all rooms: one keeps, some milliseconds' acts in one transaction; one
-reads what is new and hands it out; one looks where nobody tells. Database work runs in threads of this module's own.
+Three tasks of the event loop, all of them for all rooms: one keeps, some milliseconds' acts in one transaction
+(keeping.py), and hands them out; one reads what else is new and hands it out; one looks where nobody tells. Database work runs in threads of this module's own.
 """
 
 import asyncio
@@ -11,25 +11,22 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from prometheus_client import Counter, Gauge
+from prometheus_client import Gauge
 
 import schemas.rooms
 from app.http.live import frames, reading
 from app.http.live.clients import CLOSED, MOST_FRAMES, RESTARTING, TOO_SLOW, Client, Room
+from app.http.live.keeping import Keeper
 from app.http.live.presence import Presence
 from app.http.threads.hop import Hop
 from rules import interviews, rooms, voice
-from rules.errors import SessionClosed, Unavailable
+from rules.errors import Unavailable
 from store.interviewing import news, stream
 from store.interviewing.rooms import Interview
 from store.interviewing.stream import Act, Kept, News
 
 log = logging.getLogger("hiring.rooms")
 
-GATHER_SECONDS = 0.006  # while acts are gathered for one transaction
-MOST_AT_ONCE = 1_000  # acts of one transaction
-MOST_WAITING = 10_000  # acts of this process that wait to be kept
-AGAIN_SECONDS, PATIENCE_SECONDS = 0.02, 10.0  # between two tries to keep an act, and for all of them
 LOOK_SECONDS, LOOK_ALONE_SECONDS = (
     5.0,
     0.5,
@@ -38,10 +35,6 @@ TIDY_SECONDS = 3.0  # after which what was typed is noted for the replay
 PER_ROOM, PER_ORGANISATION = 16, 1_000  # channels, in this process
 
 CHANNELS = Gauge("hiring_room_channels", "Live channels that are open.", multiprocess_mode="livesum")
-ACTS = Counter("hiring_room_acts", "What was kept of rooms.", ["how"])
-
-
-Asked = tuple[Act, asyncio.Future[int], float]  # what is to be kept, who waits for it, and until when
 
 
 class Hub:
@@ -50,16 +43,15 @@ class Hub:
     def __init__(self) -> None:
         self.rooms: dict[UUID, Room] = {}
         self.of_organisations: defaultdict[UUID, int] = defaultdict(int)
-        self.keeping, self.reading = Hop(1, "rooms-keep"), Hop(2, "rooms-read")
+        self.reading = Hop(2, "rooms-read")
         self.tidying = Hop(1, "rooms-tidy")  # nobody waits for it
-        self.acts: list[Asked] = []
-        self.held: dict[UUID, list[Asked]] = {}  # of rooms that somebody holds: in their order, for later
+        self.keeper = Keeper(self._tell_of)
         self.wanted: set[UUID] = set()
-        self.has_acts, self.has_news = asyncio.Event(), asyncio.Event()
+        self.has_news = asyncio.Event()
         self.loop = asyncio.get_running_loop()
         self.stop_listening = news.listen(self._hear)
         self.presence = Presence(self.rooms, self.do)
-        tasks = (self._keep, self._tell, self._look, self.presence.beat)
+        tasks = (self.keeper.run, self._tell, self._look, self.presence.beat)
         self.tasks = [self.loop.create_task(one()) for one in tasks]
 
     def stop(self) -> None:
@@ -119,18 +111,10 @@ class Hub:
 
     def do(self, act: Act) -> asyncio.Future[int]:
         """Keep an act; the future has its number once that is safe, or a refusal."""
-        if len(self.acts) + sum(map(len, self.held.values())) >= MOST_WAITING:
-            raise Unavailable
         room = self.rooms.get(act.interview_id)
         if act.kind == stream.UPDATE and room:
             rooms.check_document(room.weight)
-        future: asyncio.Future[int] = self.loop.create_future()
-        asked = (act, future, self.loop.time() + PATIENCE_SECONDS)
-        if act.interview_id in self.held:
-            self.held[act.interview_id].append(asked)
-        else:
-            self.acts.append(asked)
-            self.has_acts.set()
+        future = self.keeper.keep(act)
         if act.kind == stream.UPDATE and room and not room.is_typed_in:
             room.is_typed_in = True
             self.loop.call_later(TIDY_SECONDS, lambda: self.loop.create_task(self._tidy(room)))
@@ -152,54 +136,6 @@ class Hub:
             if client is not sender and client.seen is not None:
                 client.send(frame)
 
-    async def _keep(self) -> None:
-        while True:
-            await self.has_acts.wait()
-            await asyncio.sleep(GATHER_SECONDS)
-            taken, self.acts = self.acts[:MOST_AT_ONCE], self.acts[MOST_AT_ONCE:]
-            once: dict[UUID, Asked] = {}
-            for one in taken:
-                if one[0].id in once:
-                    self.acts.append(one)  # sent twice: the second finds the first
-                else:
-                    once[one[0].id] = one
-            batch = list(once.values())
-            if not self.acts:
-                self.has_acts.clear()
-            if not batch:
-                continue
-            try:
-                kept = await self.keeping.submit(reading.keep, [act for act, _, _ in batch])
-            except Exception as fault:  # the database is away, for a moment or longer
-                log.warning("What happens in rooms is not kept: %s", fault)
-                kept = [Kept(None, held=True)] * len(batch)
-            self._kept(batch, kept)
-
-    def _kept(self, batch: list[Asked], kept: list[Kept]) -> None:
-        changed: dict[UUID, list[tuple[Act, Kept]]] = {}
-        again: defaultdict[UUID, list[Asked]] = defaultdict(list)
-        moment, count = self.loop.time(), 0
-        for one, how in zip(batch, kept, strict=True):
-            act, future, until = one
-            if how.held and moment <= until and not future.done():
-                again[act.interview_id].append(one)
-                continue
-            count += 1
-            if not how.held:
-                changed.setdefault(act.interview_id, []).append((act, how))
-            if future.done():
-                continue
-            if how.number is not None:
-                future.set_result(how.number)
-            else:
-                future.set_exception(Unavailable() if how.held else SessionClosed())
-        ACTS.labels("kept").inc(count)
-        if changed:
-            self._tell_of(changed)
-        if again:
-            ACTS.labels("again").inc(sum(map(len, again.values())))
-            self._put_off(again)
-
     def _tell_of(self, changed: dict[UUID, list[tuple[Act, Kept]]]) -> None:
         """Hand out what was just kept; what is between it and what was handed out before is read."""
         unknown = set()
@@ -213,20 +149,6 @@ class Hub:
                     self._hand_out(room, found)
         self._want(unknown)
         news.pass_on(list(changed))
-
-    def _put_off(self, again: dict[UUID, list[Asked]]) -> None:
-        """Try rooms that somebody holds a little later, with all that is asked of them until then, in its order."""
-        self.held |= again
-        waiting, self.acts = self.acts, []
-        for one in waiting:
-            self.held.get(one[0].interview_id, self.acts).append(one)
-
-        def retry() -> None:
-            for id in again:
-                self.acts += self.held.pop(id)
-            self.has_acts.set()
-
-        self.loop.call_later(AGAIN_SECONDS, retry)
 
     # --- What they hear
 
