@@ -1,7 +1,8 @@
 """The rooms that this process has people in: what they do is kept with everybody else's, and told to whom it concerns.
 
-Three tasks of the event loop, all of them for all rooms: one keeps, some milliseconds' acts in one transaction
-(keeping.py), and hands them out; one reads what else is new and hands it out; one looks where nobody tells. Database work runs in threads of this module's own.
+Tasks of the event loop, each for all rooms: one keeps some milliseconds' acts in one transaction (keeping.py) and
+hands them out; one reads what else is new and hands it out; one looks where nobody tells; one notes what was typed.
+Database work runs in threads of this module's own.
 """
 
 import asyncio
@@ -32,6 +33,7 @@ LOOK_SECONDS, LOOK_ALONE_SECONDS = (
     0.5,
 )  # how often one looks for news: while Redis tells of them, and while not
 TIDY_SECONDS = 3.0  # after which what was typed is noted for the replay
+REST = 3  # times as long as noting one room took, before the next: a full process notes less often
 PER_ROOM, PER_ORGANISATION = 16, 1_000  # channels, in this process
 
 CHANNELS = Gauge("hiring_room_channels", "Live channels that are open.", multiprocess_mode="livesum")
@@ -45,13 +47,14 @@ class Hub:
         self.of_organisations: defaultdict[UUID, int] = defaultdict(int)
         self.reading = Hop(2, "rooms-read")
         self.tidying = Hop(1, "rooms-tidy")  # nobody waits for it
+        self.untidy: asyncio.Queue[Room] = asyncio.Queue()
         self.keeper = Keeper(self._tell_of)
         self.wanted: set[UUID] = set()
         self.has_news = asyncio.Event()
         self.loop = asyncio.get_running_loop()
         self.stop_listening = news.listen(self._hear)
         self.presence = Presence(self.rooms, self.do)
-        tasks = (self.keeper.run, self._tell, self._look, self.presence.beat)
+        tasks = (self.keeper.run, self._tell, self._look, self._tidy, self.presence.beat)
         self.tasks = [self.loop.create_task(one()) for one in tasks]
 
     def stop(self) -> None:
@@ -96,7 +99,7 @@ class Hub:
         if not room.clients:
             self.rooms.pop(room.id, None)
             if room.is_typed_in:
-                self.loop.create_task(self._tidy(room))
+                self.untidy.put_nowait(room)
 
     def greet(self, room: Room, client: Client, number: int, document: list[bytes]) -> None:
         """Send what came since a client was let in, and everything from now on; it has all up to the number."""
@@ -117,7 +120,7 @@ class Hub:
         future = self.keeper.keep(act)
         if act.kind == stream.UPDATE and room and not room.is_typed_in:
             room.is_typed_in = True
-            self.loop.call_later(TIDY_SECONDS, lambda: self.loop.create_task(self._tidy(room)))
+            self.loop.call_later(TIDY_SECONDS, self.untidy.put_nowait, room)
         return future
 
     def pass_on(self, room: Room, sender: Client, cursor: bytes) -> None:
@@ -238,12 +241,15 @@ class Hub:
 
     # --- What stays of it
 
-    async def _tidy(self, room: Room) -> None:
-        room.is_typed_in = False
-        try:
-            await self.tidying.submit(reading.tidy, room.id)
-        except Exception as fault:  # the next time, or the end of the interview
-            log.warning("What was typed in a room is not noted yet: %s", fault)
+    async def _tidy(self) -> None:
+        while True:
+            room = await self.untidy.get()
+            room.is_typed_in, began = False, self.loop.time()
+            try:
+                await self.tidying.submit(reading.tidy, room.id)
+            except Exception as fault:  # the next time, or the end of the interview
+                log.warning("What was typed in a room is not noted yet: %s", fault)
+            await asyncio.sleep(REST * (self.loop.time() - began))
 
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
         """Have something read by a thread of the rooms'."""
