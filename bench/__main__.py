@@ -31,9 +31,7 @@ BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 def main() -> None:
     """Run them; one that fails does not keep the others from running."""
     parser = argparse.ArgumentParser(prog="hiring bench", description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="fewer and shorter rounds, in under five minutes"
-    )
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, in under ten minutes")
     parser.add_argument(
         "benches", nargs="*", metavar="BENCH", help=f"of {', '.join(BENCHES)}; all by default"
     )

@@ -27,12 +27,14 @@ from bench.requests import KINDS, PLANS, free_port, prepare
 from bench.start import answers, memory
 from rules.clock import now
 from store.accounts import organisations
+from store.accounts.organisations import Organisation
 from store.database.ids import new_id
 from store.interviewing import documents, stream
 from store.interviewing.rooms import Interview, InterviewEvent, InterviewUpdate
 
 LIMIT_MS, GOAL_MS = 250, 100
 FIRST, MOST, CLOSE = 32, 2048, 1.08  # rooms: the first try, the last, and how near a number is found
+TRIES = 2  # of a number, one of which has to hold
 LOADERS = 2  # processes that the people are in
 PER_ORGANISATION = 400  # rooms: it may have 1,000 channels in a process
 SETTLED = 2.0  # seconds from when all are there
@@ -73,6 +75,9 @@ class Place:
     """Web processes, and rooms that nobody was in before."""
 
     def __init__(self, settings: Settings) -> None:
+        with store.transaction() as session:
+            if session.scalars(select(Organisation.id).limit(1)).first() is not None:
+                raise SystemExit("This database is in use: a bench has one of its own.")
         self.settings, self.key = settings, prepare()
 
     @contextmanager
@@ -80,10 +85,7 @@ class Place:
         """Start a web process of a few requests' age; give its id and its port."""
         port = free_port()
         command = [sys.executable, "-P", "-m", "app.cli", "web", "--port", str(port)]
-        unbounded = {
-            "CANDIDATE_LIMIT": "1000000",
-            "CLIENT_CONNECTIONS": "100000",
-        }  # all come from one address
+        unbounded = {"CANDIDATE_LIMIT": "1000000", "CLIENT_CONNECTIONS": "100000"}  # for one address has all
         process = figures.start(command, self.settings, PLANS=PLANS, LOG_LEVEL="WARNING", **unbounded)
         try:
             figures.wait_until(lambda: answers(port, KINDS["get"], self.key), seconds=60, what="The start")
@@ -168,14 +170,18 @@ def measure(quick: bool) -> list[Figure]:
 
 def search(probe: Callable[[int], Seen], confirm: Callable[[int], Seen]) -> Seen:
     """Double until it does not hold, halve the gap until it is small, and see whether that holds for long."""
+
+    def holds(count: int) -> bool:  # what else the machine does may spoil one try
+        return any(shown(probe(count)).holds for _ in range(TRIES))
+
     low, high = 0, FIRST
-    while high <= MOST and shown(probe(high)).holds:
+    while high <= MOST and holds(high):
         low, high = high, high * 2
     if not low:
         raise SystemExit(f"Not even {FIRST} rooms hold.")
     while high <= MOST and high / low > CLOSE:
         middle = round(math.sqrt(low * high))
-        if shown(probe(middle)).holds:
+        if holds(middle):
             low = middle
         else:
             high = middle
