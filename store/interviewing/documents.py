@@ -68,9 +68,8 @@ def compact(updates: Sequence[bytes]) -> bytes:
     """Put updates together to one without what was deleted; as they are, where they build upon one that is missing."""
     whole = together(updates)
     doc = _open(updates)
-    builds_on_missing = pycrdt.get_update(whole, doc.get_state())[
-        0
-    ]  # the count of who wrote more than is in it
+    # An update begins with the count of those who wrote what is in it.
+    builds_on_missing = pycrdt.get_update(whole, doc.get_state())[0]
     return whole if builds_on_missing else bytes(doc.get_update())
 
 
@@ -136,7 +135,5 @@ def _content(doc: Any, names: Iterable[str]) -> Content:
 
 def _open(updates: Sequence[bytes]) -> Any:
     doc: Any = Doc()
-    doc.apply_update(
-        together(updates)
-    )  # at once: one before what it builds upon would put its text elsewhere
+    doc.apply_update(together(updates))  # at once: one that came too early would put its text elsewhere
     return doc
