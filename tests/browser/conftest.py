@@ -34,14 +34,20 @@ def chromium() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def launch() -> Iterator[Callable[[list[str]], Browser]]:
+    """Start browsers with flags; a process has one Playwright for all of them."""
     path = chromium()
     if path is None:
         pytest.skip("There is no Chromium here: set CHROMIUM, or put chromium on the PATH.")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
+        yield lambda flags: playwright.chromium.launch(executable_path=path, args=flags)
+
+
+@pytest.fixture(scope="session")
+def browser(launch: Callable[[list[str]], Browser]) -> Iterator[Browser]:
+    browser = launch(FLAGS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")

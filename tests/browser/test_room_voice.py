@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from app.instance.settings import Settings
 from tests import rooms
 from tests.browser.accessibility import contrast, serious
-from tests.browser.conftest import FLAGS, chromium
+from tests.browser.conftest import FLAGS
 from tests.browser.test_room import come_in, expect_saved
 from tests.live import eventually
 from tests.rooms import Prepared
@@ -51,15 +51,11 @@ def webs(settings: Settings) -> Iterator[tuple[Web, Web]]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(launch: Callable[[list[str]], Browser]) -> Iterator[Browser]:
     """A browser with a microphone, which asks nobody."""
-    path = chromium()
-    if path is None:
-        pytest.skip("There is no Chromium here: set CHROMIUM, or put chromium on the PATH.")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *TONE])
-        yield browser
-        browser.close()
+    browser = launch([*FLAGS, *TONE])
+    yield browser
+    browser.close()
 
 
 @pytest.fixture
