@@ -10,7 +10,7 @@ import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import orjson
@@ -19,9 +19,6 @@ from gateways.exchanges import CONNECT_SECONDS
 from rules import assistant
 from rules.assistant import Said
 from rules.errors import AiDisabled, AiProviderError
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger("hiring.models")
 

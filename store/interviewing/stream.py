@@ -107,8 +107,10 @@ _KEEP = Prepared(
         FROM held WHERE is_heard AND EXISTS (
             SELECT FROM fresh WHERE fresh.room = held.id AND fresh.kind = 'message' AND fresh.actor = 'candidate'
         )
+        RETURNING id
     )
-    SELECT given.place, held.id IS NULL AS held, coalesce(fresh.number, known.number) AS number
+    SELECT given.place, held.id IS NULL AS held, coalesce(fresh.number, known.number) AS number,
+           EXISTS (SELECT FROM heard) AS rings
     FROM given LEFT JOIN held ON held.id = given.room
     LEFT JOIN fresh ON fresh.place = given.place LEFT JOIN known ON known.place = given.place
     ORDER BY given.place
@@ -133,6 +135,8 @@ def keep(writing: Writing, acts: Sequence[Act]) -> list[Kept]:
     ]
     moment = now()
     found = _KEEP.all(writing, acts=rows(given), moment=moment, most=rooms.MOST_NUMBERS)
+    if any(row.rings for row in found):
+        outbox.ring(writing)
     return [Kept(row.number, row.held, moment) for row in found]
 
 
