@@ -56,11 +56,18 @@ def unfolded(response: httpx.Response) -> dict[str, Any]:
     assert set(flat) == {"code", "message", "status"}, response.text
     assert flat["status"] == "error"
     message, *lines = flat["message"].split("\n")
-    said = {name: value for name, _, value in (line.partition(": ") for line in lines)}
+    said = {whole(name): whole(value) for name, _, value in (line.partition(": ") for line in lines)}
     fields = [{"pointer": name, "message": value} for name, value in said.items() if name[:1] in ("", "/")]
     details: dict[str, Any] = {name: int(value) if value.isdigit() else value for name, value in said.items()}
+    if "supported" in said:
+        details["supported"] = said["supported"].split(", ")
     details |= {"request_id": response.headers["X-Request-Id"], **({"fields": fields} if fields else {})}
     return {"code": flat["code"], "message": message, "details": details}
+
+
+def whole(text: str) -> str:
+    """Take the escapes back that keep a detail in its line."""
+    return text.replace("\\n", "\n").replace("\\\\", "\\")
 
 
 def refusal(

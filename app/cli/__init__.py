@@ -9,7 +9,7 @@ from app.instance.trouble import Trouble
 # Each is a module of this package with a `command`, loaded when it is asked for, so that `--help` answers at once.
 COMMANDS = {
     "up": "Run everything on this machine: servers, web, worker, schedule and a demo organisation.",
-    "demo": "Play a journey: from an assessment to a score, or from an application to a hire.",
+    "demo": "Play a journey: from an assessment to a score, from an application to a hire, or an interview.",
     "listen": "Print test-mode events as they happen and forward them, signed, to a local address.",
     "web": "Answer requests.",
     "work": "Do what happens after a request: deliveries, mail, grading.",

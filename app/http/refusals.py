@@ -118,6 +118,12 @@ def envelope(refusal: Refusal, details: dict[str, Any], *, path: str) -> dict[st
     if path.startswith(ASSISTANT):
         named = {one["pointer"]: one["message"] for one in details.get("fields", ())}
         named |= {name: value for name, value in details.items() if name not in ("fields", *ALWAYS)}
-        lines = [str(refusal), *(f"{name}: {value}" for name, value in named.items())]
+        lines = [str(refusal), *(f"{_in_a_line(name)}: {_in_a_line(value)}" for name, value in named.items())]
         return {"code": refusal.code, "message": "\n".join(lines)[:LONGEST_FLAT], "status": "error"}
     return {"error": {"code": refusal.code, "message": str(refusal), "details": details}}
+
+
+def _in_a_line(value: Any) -> str:
+    """Write a detail, or its name, without the line breaks that a client's own words may have."""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text.replace("\\", "\\\\").replace("\n", "\\n")

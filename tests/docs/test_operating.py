@@ -11,6 +11,7 @@ import yaml
 
 import app.http.limits
 import app.http.live.hub
+import app.http.live.keeping
 import app.http.records.entrance
 import workers.measures
 from app.cli import COMMANDS, main
@@ -26,7 +27,13 @@ PAGE = (ROOT / "docs" / "operating.md").read_text()
 DEPLOY = ROOT / "docs" / "deploy"
 NAMES = {"threads": "WEB_THREADS"}
 QUEUE = re.compile(r"^\| `([a-z]+)` \| [^|]+ \| ([^|]+) \| ([^|]+(?:min|s)) \|$", re.M)
-COUNTING = (app.http.records.entrance, app.http.live.hub, workers.measures, app.http.limits)
+COUNTING = (
+    app.http.records.entrance,
+    app.http.live.hub,
+    app.http.live.keeping,
+    workers.measures,
+    app.http.limits,
+)
 
 
 def test_every_setting_is_explained_with_its_default() -> None:
@@ -86,7 +93,7 @@ def test_the_pages_own_commands_and_links_lead_somewhere() -> None:
     for name in set(re.findall(r"hiring ([a-z]+)", PAGE)) - {"up", "createdb"}:
         assert name in COMMANDS or name in ("hiring",), name
     for target in re.findall(r"\]\(([^)#]+)\)", PAGE):
-        assert (ROOT / "docs" / target).exists(), target
+        assert target.startswith("https://") or (ROOT / "docs" / target).exists(), target
 
 
 def test_the_environment_file_names_settings_alone() -> None:

@@ -242,8 +242,8 @@ def test_mails_without_settings_are_the_services_own(
 
 
 def test_mails_to_members_are_the_services_own(tenant: Tenant, wired: Settings) -> None:
-    assert mail._own(UUID(int=0), "completion") == Own()
-    assert mail._own(UUID(int=0), "invitation") == Own()
+    assert mail._own(UUID(int=0), {"template": "completion"}) == Own()
+    assert mail._own(UUID(int=0), {"template": "invitation"}) == Own()
 
 
 @pytest.mark.parametrize("on", [True, False])

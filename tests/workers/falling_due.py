@@ -17,6 +17,7 @@ from store.database import aside
 from store.database.aside import Row
 from store.database.ids import new_id
 from store.delivering import fanout
+from store.interviewing import presence
 from store.measuring import counts
 from store.people import candidates
 from tests.api import Tenant, address
@@ -101,6 +102,14 @@ def roomed(tenant: Tenant) -> None:
         assert tenant.live.post("/interviews/create/", room).status_code == 201
 
 
+def came(tenant: Tenant) -> None:
+    made = [
+        tenant.live.post("/interviews/create/", {"title": "Interview"}).json()["id"] for _ in range(COUNT)
+    ]
+    with store.writing() as writing:
+        presence.stay(writing, [(UUID(id), "candidate") for id in made])
+
+
 def happened(_: Tenant) -> None:
     happen(new_caller(), *["job.created"] * COUNT)
     with store.transaction() as session:
@@ -181,6 +190,7 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "offers to send": scheduled,
     "offer expiries": sent,
     "interviews": roomed,
+    "presences": came,
     "candidates": known,
     "events": happened,
     "events kept shorter": happened_to_who_keeps_less,
