@@ -299,7 +299,7 @@ def an_interview() -> Ids:
 
 def a_meeting() -> Ids:
     """An interview that both sides are in; the token is the candidate's."""
-    asked = {"title": "Interview", "questions": [{"title": "A slow page"}]}
+    asked = {"title": "Interview", "questions": [{"title": "A slow page"}], "voice_mode": True}
     made = call("POST", "/interviews/create/", asked)
     inside = made["interviewer_url"].rpartition("/")[2]
     for token in (made["candidate_token"], inside):
