@@ -6,8 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
+import store
+from store.accounts.organisations import Organisation
 from tests.api import Api, Tenant
 from tests.api import tenant as make_tenant
 from tests.probes import faults, refusal
@@ -140,6 +143,17 @@ def test_what_the_plan_lacks_is_refused(http: TestClient, setting: dict, feature
             details = refusal(answer, 403, "PLAN_REQUIRED")["details"]
             assert (details["required_plan"], details["feature"]) == ("growth", feature)
     assert create(make_tenant(http, "growth").live, **setting).items() >= setting.items()
+
+
+def test_what_a_smaller_plan_lacks_is_not_copied(http: TestClient) -> None:
+    owner = make_tenant(http, "growth")
+    slug = create(owner.live, screen_recording_enabled=True)["slug"]
+    with store.transaction() as session:
+        mine = update(Organisation).where(Organisation.id == owner.organisation.id)
+        session.execute(mine.values(plan="starter"))
+    answer = owner.key().post(f"/assessments/{slug}/duplicate/", {})  # a new key knows the plan at once
+    details = refusal(answer, 403, "PLAN_REQUIRED")["details"]
+    assert (details["required_plan"], details["feature"]) == ("growth", "screen_recording")
 
 
 def test_a_plan_has_so_many_assessments_that_are_not_archived(http: TestClient) -> None:
