@@ -52,7 +52,7 @@ function enter() {
       const name = find("name").value.trim();
       room = await ask("POST", "join/", { name, consent_accepted: Boolean(consent) });
       if (room.role === "interviewer") sessionStorage.setItem("name", name);
-      begin(name || room.candidate_name);
+      begin(name || (room.role === "candidate" && room.candidate_name));
     } catch (fault) {
       if (fault.status === 409) location.reload();
       problem.textContent = `You could not come in: ${fault.message}`;

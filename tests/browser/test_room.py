@@ -167,6 +167,15 @@ def _ink(page: Page) -> int:
     )
 
 
+def test_an_interviewer_who_gives_no_name_is_called_so(webs, room: Prepared, new_context):
+    pages = new_context().new_page(), new_context().new_page()
+    come_in(pages[0], webs[0], room, "Amina Diallo")
+    come_in(pages[1], webs[1], room, "")
+    for page in pages:
+        expect(page.locator("#people")).to_have_text(re.compile("^Here: .+, .+"))
+        assert set(page.locator("#people").inner_text()[6:].split(", ")) == {"Amina Diallo", "Interviewer"}
+
+
 def test_nothing_is_lost_over_a_reload_no_network_and_a_process_that_is_killed(two, webs, room: Prepared):
     candidate, interviewer = two
     say(candidate, "c1")
