@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from rules import interviews
@@ -46,9 +46,11 @@ def tidy(session: Session, interview: Interview, *, at: datetime | None = None) 
         return
     asked = questions(session, interview)
     names = [documents.SCRATCH, *(documents.name_of(one.id) for one in asked)]
-    parts = [(actor, [row.update for row in part]) for actor, part in groupby(rows, lambda row: row.actor)]
-    stages = documents.stages([updates for _, updates in parts], names)
-    stood = [(actor, content) for (actor, _), content in zip(parts, stages, strict=True)]
+    noted = _last_noted(session, interview)
+    parts = groupby(rows, lambda row: (row.number > noted, row.actor))
+    whose = [(of, [row.update for row in part]) for of, part in parts]
+    stages = documents.stages([updates for _, updates in whose], names)
+    stood = [(actor, content) for ((is_new, actor), _), content in zip(whose, stages, strict=True) if is_new]
 
     def texts(name: str, known: str) -> list[tuple[str, str]]:
         return _since(known, [(actor, content.texts[name]) for actor, content in stood])
@@ -80,13 +82,23 @@ def tidy(session: Session, interview: Interview, *, at: datetime | None = None) 
 
 def _since(known: T, stood: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
     """Say what changed since something stood as it is known: how each who changed it left it last, in that order."""
-    first = max((place for place, (_, one) in enumerate(stood) if one == known), default=-1) + 1
     left: dict[str, T] = {}
-    for actor, one in stood[first:]:
+    for actor, one in stood:
         if one != known:
             left.pop(actor, None)
             left[actor] = known = one
     return list(left.items())
+
+
+def _last_noted(session: Session, interview: Interview) -> int:
+    """Say up to which number it was noted how code and whiteboard stand."""
+    is_whole = or_(InterviewEvent.kind == "whiteboard", InterviewEvent.data.has_key("code"))
+    noted = select(func.max(InterviewEvent.number)).where(
+        InterviewEvent.interview_id == interview.id,
+        InterviewEvent.kind.in_(("code", "whiteboard")),
+        is_whole,
+    )
+    return session.scalar(noted) or 0
 
 
 def _last_scratch(session: Session, interview: Interview) -> str:
