@@ -20,7 +20,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 import store
-from app.instance.settings import Settings
+from app.instance.settings import ROOT, Settings
 from bench import figures
 from bench.figures import Figure
 from bench.requests import KINDS, PLANS, free_port, prepare
@@ -39,7 +39,7 @@ LOADERS = 2  # processes that the people are in
 PER_ORGANISATION = 400  # rooms: it may have 1,000 channels in a process
 SETTLED = 2.0  # seconds from when all are there
 RATE, CONNECTIONS = 50, 8  # requests a second beside the rooms
-COMMAND = (sys.executable, "-P", "-m", "bench.rooms_load")
+COMMAND = (sys.executable, "-m", "bench.rooms_load")
 
 
 @dataclass
@@ -201,7 +201,9 @@ def started(tasks: Sequence[dict[str, Any]]) -> Iterator[Callable[[], list[dict[
     loaders = []
     try:
         for task in tasks:
-            loader = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            loader = subprocess.Popen(
+                COMMAND, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
             loaders.append(loader)
             _say(loader, json.dumps(task))
         for loader in loaders:
