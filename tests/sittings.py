@@ -120,7 +120,9 @@ class Invited:
     def grading_asked(self) -> list[dict[str, Any]]:
         sitting = self.session()
         with store.transaction() as session:
-            jobs = session.scalars(select(OutboxItem).where(OutboxItem.job == "grade"))
+            jobs = session.scalars(
+                select(OutboxItem).where(OutboxItem.job == "grade").order_by(OutboxItem.id)
+            )
             return [
                 one.arguments for one in jobs if sitting and one.arguments == {"session_id": str(sitting.id)}
             ]

@@ -380,7 +380,9 @@ def test_a_worker_that_is_killed_while_it_erases_leaves_the_rest_to_the_next(
 
     def left() -> list[str]:
         with store.transaction() as session:
-            mine = select(IdempotentAnswer).where(IdempotentAnswer.key.in_(keys))
+            mine = (
+                select(IdempotentAnswer).where(IdempotentAnswer.key.in_(keys)).order_by(IdempotentAnswer.key)
+            )
             return [one.key for one in session.scalars(mine) if one.status != idempotency.ERASED]
 
     looked = 0

@@ -43,7 +43,9 @@ def names(api: Api) -> list[str]:
 
 def mails(to: str) -> list[dict[str, Any]]:
     with store.transaction() as session:
-        found = session.scalars(select(OutboxItem.arguments).where(OutboxItem.job == "mail"))
+        found = session.scalars(
+            select(OutboxItem.arguments).where(OutboxItem.job == "mail").order_by(OutboxItem.id)
+        )
         return [one for one in found if one.get("to") == to]
 
 

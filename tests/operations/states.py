@@ -511,7 +511,8 @@ def graded(api: Api) -> None:
 def screened(application_id: str) -> None:
     """Screen an application as its arrival asked for."""
     with store.transaction() as session:
-        asked = session.scalars(select(OutboxItem.arguments).where(OutboxItem.job == "screen")).all()
+        due = select(OutboxItem.arguments).where(OutboxItem.job == "screen").order_by(OutboxItem.id)
+        asked = session.scalars(due).all()
     for arguments in asked:
         if arguments["application_id"] == application_id:
             screening.screen(UUID(int=0), arguments)

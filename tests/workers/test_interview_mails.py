@@ -171,5 +171,5 @@ def test_candidates_are_mailed_in_the_organisations_colour_with_its_addresses(
 def waiting(*to: str) -> list[tuple[Any, dict[str, Any]]]:
     """The mails that wait for somebody, with their ids."""
     with store.transaction() as session:
-        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "mail"))
+        found = session.scalars(select(OutboxItem).where(OutboxItem.job == "mail").order_by(OutboxItem.id))
         return [(one.id, one.arguments) for one in found if one.arguments.get("to") in to]

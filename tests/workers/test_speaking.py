@@ -57,7 +57,9 @@ def room(http: TestClient, *questions: dict[str, Any], mode: str = "ai_only", **
 
 def asked(made: Prepared, job: str = "speak") -> list[dict[str, Any]]:
     with store.transaction() as session:
-        found = session.scalars(select(OutboxItem.arguments).where(OutboxItem.job == job))
+        found = session.scalars(
+            select(OutboxItem.arguments).where(OutboxItem.job == job).order_by(OutboxItem.id)
+        )
         return [one for one in found if one["interview_id"] == str(made.id)]
 
 
