@@ -1,12 +1,10 @@
 """The AI brief on a CV. It informs people; it decides nothing."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jsonschema_rs
-import orjson
 
 from gateways import models
 from rules.errors import AiDisabled, AiProviderError
@@ -53,14 +51,18 @@ class Brief:
 def write(asked: Sequence[Mapping[str, str]], *, seconds: float) -> Brief:
     """Write a brief; whatever goes wrong is said in it, and nothing is raised."""
     try:
-        said = models.ask(asked, seconds=seconds, temperature=0, max_tokens=MOST_TOKENS)
-        return _read(said.content)
+        written = models.ask_for_object(asked, _SHAPE, seconds=seconds, temperature=0, max_tokens=MOST_TOKENS)
     except AiDisabled:
         return Brief(error=models.NOT_CONFIGURED)
     except AiProviderError as fault:
         return Brief(error=str(fault), late=isinstance(fault, models.Late))
     except ValueError:
         return Brief(error="The model answered something else than what it was asked for.")
+    return Brief(
+        written["brief"].strip(),
+        [flag.strip() for flag in written["red_flags"]],
+        written["rationale"].strip(),
+    )
 
 
 def transcript(
@@ -72,17 +74,4 @@ def transcript(
         "looked_for": [{name: one[name] for name in ("importance", "label")} for one in requirements],
         "cv": cv_text[:LONGEST_CV],
     }
-    asked = json.dumps(data, ensure_ascii=False)
-    return [{"role": "system", "content": ORDERS}, {"role": "user", "content": asked}]
-
-
-def _read(content: str) -> Brief:
-    """Read what the model wrote, checked against its schema; raises ValueError for anything else."""
-    written = orjson.loads(content[content.index("{") : content.rindex("}") + 1])
-    if not _SHAPE.is_valid(written):
-        raise ValueError
-    return Brief(
-        written["brief"].strip(),
-        [flag.strip() for flag in written["red_flags"]],
-        written["rationale"].strip(),
-    )
+    return models.transcript(ORDERS, data)

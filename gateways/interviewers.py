@@ -1,12 +1,10 @@
 """What a model says in interviews: to a candidate's answer where an AI asks, and in sum when all is over."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jsonschema_rs
-import orjson
 
 from gateways import models
 from rules import speaking
@@ -85,19 +83,18 @@ def summarise(role: str, job: str, questions: Sequence[speaking.Question], said:
         "questions": [one.title for one in questions],
         "conversation": conversation,
     }
-    written = _write(_asked(SUMMARY, data), _SUMMARY, temperature=0)
+    written = _write(models.transcript(SUMMARY, data), _SUMMARY, temperature=0)
     return str(written["summary"]).strip() if written else None
 
 
 def _write(asked: list[dict[str, str]], shape: Any, *, temperature: float) -> dict[str, Any] | None:
     """Have the model write an object of a shape; None for anything else."""
     try:
-        said = models.ask(asked, seconds=SECONDS, temperature=temperature, max_tokens=MOST_TOKENS)
-        content = said.content
-        written = orjson.loads(content[content.index("{") : content.rindex("}") + 1])
+        return models.ask_for_object(
+            asked, shape, seconds=SECONDS, temperature=temperature, max_tokens=MOST_TOKENS
+        )
     except (AiDisabled, AiProviderError, ValueError):
         return None
-    return written if shape.is_valid(written) else None
 
 
 def transcript(heard: Heard, turn: speaking.Turn) -> list[dict[str, str]]:
@@ -112,12 +109,7 @@ def transcript(heard: Heard, turn: speaking.Turn) -> list[dict[str, str]]:
         "conversation": _conversation(turn.said),
         "code": {"language": heard.language, "text": heard.code[: speaking.LONGEST_CODE]},
     }
-    return _asked(ORDERS, data)
-
-
-def _asked(orders: str, data: Mapping[str, Any]) -> list[dict[str, str]]:
-    asked = json.dumps(data, ensure_ascii=False)
-    return [{"role": "system", "content": orders}, {"role": "user", "content": asked}]
+    return models.transcript(ORDERS, data)
 
 
 def _question(question: speaking.Question | None) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ What is said to it and by it is nobody's to log: refusals name what went wrong, 
 import asyncio
 import functools
 import hashlib
+import json
 import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -84,6 +85,21 @@ def ask(
         asked["tools"] = list(tools)
     offered = {one["function"]["name"] for one in tools}
     return _read(_exchange(_model, asked, seconds), offered)
+
+
+def ask_for_object(messages: Sequence[Mapping[str, Any]], shape: Any, **options: Any) -> dict[str, Any]:
+    """Have the model write one JSON object of a shape; raises ValueError for anything else, and what `ask` raises."""
+    content = ask(messages, **options).content
+    written: dict[str, Any] = orjson.loads(content[content.index("{") : content.rindex("}") + 1])
+    if not shape.is_valid(written):
+        raise ValueError("not of the shape")
+    return written
+
+
+def transcript(orders: str, data: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what a model is told: our orders, always the same, and what others wrote, only ever as data."""
+    given = json.dumps(data, ensure_ascii=False)
+    return [{"role": "system", "content": orders}, {"role": "user", "content": given}]
 
 
 def _exchange(model: Model, asked: dict[str, Any], seconds: float) -> bytes:

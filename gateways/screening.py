@@ -10,14 +10,15 @@ from gateways.cv.orders import SECONDS
 from rules import screening
 from rules.steps import NO_BRIEF, USED_UP, Outcome, Task
 
-LATER = None
 GONE = "The file is not there any more."
 
 
-def run(task: Task, *, seconds: float, brief: Callable[[], bool] | None, patient: bool = True) -> Outcome:
+def run(
+    task: Task, *, seconds: float, brief: Callable[[], bool] | None = None, patient: bool = True
+) -> Outcome:
     """Take a task's steps within so many seconds; `brief` says, when it comes to that, whether a model may be asked.
 
-    With LATER a model is left to its own queue; who is not patient leaves a late brief for later.
+    Without it a model is left to its own queue; who is not patient leaves a late brief for later.
     """
     until = time.monotonic() + seconds
     outcome = Outcome()
@@ -75,18 +76,21 @@ def _brief(
     written_on = models.digest(asked)
     if written_on == task.briefed_on:
         outcome.changes["brief_error"] = ""
-    elif models.is_configured() and may_ask is LATER:
+    elif not models.is_configured():
+        outcome.changes["brief_error"] = models.NOT_CONFIGURED
+    elif may_ask is None:
         outcome.brief_later = True
-    elif models.is_configured() and may_ask is not None and not may_ask():
+    elif not may_ask():
         outcome.changes["brief_error"] = USED_UP
     else:
         written = briefs.write(asked, seconds=max(1.0, seconds))
         if written.late and not patient:
             outcome.later = "rerun_brief"
-            return
-        outcome.changes["brief_error"] = written.error
-        if not written.error:
+        elif written.error:
+            outcome.changes["brief_error"] = written.error
+        else:
             outcome.changes |= {
+                "brief_error": "",
                 "ai_brief": written.text,
                 "ai_red_flags": list(written.red_flags),
                 "ai_rationale": written.rationale,

@@ -1,9 +1,11 @@
 """What an AI that interviews says next: the frozen questions in their order, and something to the answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
+
+from rules import analysis
 
 NAME = "AI interviewer"
 MOST_REACTIONS = 2  # to the answers to one question, before the next one is asked
@@ -19,17 +21,11 @@ THANKS, LAST = "Thank you.", "That was the last question. You can end the interv
 FIRST = "Tell me about the experience that you bring for this role."
 
 
-class Event(Protocol):
-    """One thing that happened in a room."""
+class Event(analysis.Event, Protocol):
+    """One thing that happened in a room, with its place in the order."""
 
     @property
     def number(self) -> int: ...  # noqa: D102
-    @property
-    def kind(self) -> str: ...  # noqa: D102
-    @property
-    def actor(self) -> str: ...  # noqa: D102
-    @property
-    def data(self) -> Mapping[str, Any]: ...  # noqa: D102
 
 
 class Question(Protocol):

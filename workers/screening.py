@@ -29,7 +29,7 @@ def screen(_id: UUID, arguments: Mapping[str, Any]) -> None:
         if found is None or found.screening.status != "pending":
             return
         task = screened.task(session, found, arguments["action"], html.plain)
-    outcome = gateways.screening.run(task, seconds=SECONDS, brief=gateways.screening.LATER)
+    outcome = gateways.screening.run(task, seconds=SECONDS)
 
     def keep(session: Session) -> None:
         screened.hold_month(session, found)

@@ -49,8 +49,9 @@ class Turns:
 
     def look(self) -> None:
         """Say that there is work which was not there before."""
-        with self._changed:
-            self._changed.notify()
+        if self._looking:  # else nobody waits, and the lock may be held while a thread asks for work
+            with self._changed:
+                self._changed.notify()
 
     def _take(self, patience: float) -> Taken | None:
         end = time.monotonic() + patience

@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, s
 
 from app.http.application import create_app
 from app.instance.settings import Settings
+from tests.webs import Web
+from tests.webs import two as start_two
 
 FLAGS = [
     "--headless",
@@ -105,3 +107,12 @@ def context(new_context: Callable[..., BrowserContext]) -> BrowserContext:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@pytest.fixture(scope="module")
+def webs(settings: Settings) -> Iterator[tuple[Web, Web]]:
+    """Two web processes of one instance."""
+    made = start_two(settings)
+    yield made
+    for one in made:
+        one.stop()

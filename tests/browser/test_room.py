@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
@@ -11,7 +11,6 @@ from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select, text
 
 import store
-from app.instance.settings import Settings
 from rules import rooms as limits
 from rules.clock import now
 from store.interviewing import documents
@@ -21,16 +20,6 @@ from tests.browser.accessibility import contrast, serious
 from tests.live import eventually
 from tests.rooms import Prepared
 from tests.webs import Web
-from tests.webs import two as start_two
-
-
-@pytest.fixture(scope="module")
-def webs(settings: Settings) -> Iterator[tuple[Web, Web]]:
-    """Two web processes of one instance."""
-    made = start_two(settings)
-    yield made
-    for one in made:
-        one.stop()
 
 
 def come_in(page: Page, web: Web, room: Prepared, name: str) -> None:

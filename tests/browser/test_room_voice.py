@@ -6,15 +6,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from app.instance.settings import Settings
 from tests import rooms
 from tests.browser.accessibility import contrast, serious
 from tests.browser.conftest import FLAGS
 from tests.browser.test_room import come_in, expect_saved
 from tests.live import eventually
 from tests.rooms import Prepared
-from tests.webs import Web
-from tests.webs import two as start_two
 
 TONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 # What the page connects with is its own; the test keeps a hand on it to read what arrives.
@@ -39,15 +36,6 @@ STATS = """async () => {
     }
     return { bytes, energy };
 }"""
-
-
-@pytest.fixture(scope="module")
-def webs(settings: Settings) -> Iterator[tuple[Web, Web]]:
-    """Two web processes of one instance."""
-    made = start_two(settings)
-    yield made
-    for one in made:
-        one.stop()
 
 
 @pytest.fixture(scope="module")
