@@ -257,6 +257,7 @@ def test_who_reads_too_slowly_is_let_go_and_holds_up_nobody(base, monkeypatch):
                 eventually(lambda: not other.unsent)
         eventually(lambda: len(other.heard()) == 1500, 30)
         slow.settimeout(10)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)  # what there is is read at once
         read = 0
         with contextlib.suppress(ConnectionResetError):
             while piece := slow.recv(1 << 20):
