@@ -268,13 +268,24 @@ def an_answer(body: Body, request: Request) -> None:
         body["answer"] = ""
 
 
+def printed(text: str) -> str:
+    """Leave of a text what every font has."""
+    return "".join(one for one in text if one.isascii() and one.isprintable())
+
+
 def a_letter(body: Body, request: Request) -> None:
     """The application exists, what is to be printed can be, and a text leaves room for what makes it safe to show."""
     if "application_id" in body and not request.real(body["application_id"]):
         body["application_id"] = shared(an_application)["application_id"]
     for name in ("title", "body_html", "compensation_text"):
         if name in body:
-            body[name] = "".join(one for one in body[name] if one.isascii() and one.isprintable())[:5_000]
+            body[name] = printed(body[name])[:5_000]
+
+
+def a_letterhead(body: Body, request: Request) -> None:
+    """The organisation's name stands on the letters that other operations have printed."""
+    if "name" in body:
+        body["name"] = printed(body["name"]).strip() or "Northwind"
 
 
 def a_short_reason(body: Body, request: Request) -> None:
@@ -402,6 +413,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "create_assessment": a_pool,
     "update_assessment": a_pool,
     "create_pipeline": a_process,
+    "update_organisation": a_letterhead,
     "update_settings": a_look,
     "upload_logo": a_picture,
     "upload_attachment": a_file,
