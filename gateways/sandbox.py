@@ -9,9 +9,9 @@ Where the kernel or a container refuses any of this, `available` is False and no
 import functools
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from subprocess import TimeoutExpired
 from typing import Any
 
 from gateways import languages
@@ -22,6 +22,8 @@ from rules.errors import Unavailable
 OUTPUT_BYTES = 64 * 1024
 TOGETHER_SECONDS = 120.0  # for one program on all its inputs; the rest of them count as timeouts
 PLACE_SECONDS = 120.0  # for a place where other programs run
+BUILD_SECONDS, BUILD_MEMORY_MB, BUILD_BOX_MIB = 30.0, 1024, 256  # for a compiler, once for each submission
+PATIENCE_SECONDS = 10.0  # for the walls, beside the program's own time
 MIB = 1 << 20
 
 # Programs running at a time in one process, so that a wave of submissions does not make them all late.
@@ -119,47 +121,93 @@ def _run(
 ) -> list[Run]:
     if sys.platform != "linux":
         raise UnavailableError("the sandbox needs Linux")
-    spec = _spec(language, code, inputs, seconds=seconds, memory_mb=memory_mb) | {"together": together}
+    until = time.monotonic() + together
+    spec = _spec(language, code, seconds=seconds, memory_mb=memory_mb)
     if not _places.acquire(timeout=min(PLACE_SECONDS, together)):
         raise Unavailable("Other code is running just now; try again in a moment.")
     try:
-        answer = supervise(spec, patience=min(len(inputs) * (seconds + 5), together + 5) + 10)
-    except TimeoutExpired as late:
-        raise UnavailableError("the sandbox did not answer in time") from late
+        box = b""
+        if "build" in spec:
+            built, box = _build(spec, until)
+            if built.outcome != "ok":
+                return [built for _ in inputs]
+            spec["files"] = {}
+        return [_once(spec, given, until, box)[0] for given in inputs]
     finally:
         _places.release()
+
+
+def _build(spec: dict[str, Any], until: float) -> tuple[Run, bytes]:
+    """Run the compiler; return how it went, an error if it failed in any way, and the box that programs start from."""
+    ordered = {
+        **spec,
+        "command": spec["build"],
+        "warm": False,
+        "fine": [0],
+        "keep": True,
+        "box_mib": BUILD_BOX_MIB,
+        "seconds": BUILD_SECONDS,
+        "memory_bytes": BUILD_MEMORY_MB * MIB,
+        "limits": _limits(BUILD_SECONDS, BUILD_MEMORY_MB, reserves=True)
+        | {"RLIMIT_FSIZE": BUILD_BOX_MIB * MIB},
+    }
+    run, box = _once(ordered, "", until)
+    if run.outcome == "ok":
+        return run, box
+    said = run.stderr or run.stdout or f"The program could not be built: {run.outcome}."
+    return Run("", said, "error", run.time_ms), b""
+
+
+def _once(spec: dict[str, Any], given: str, until: float, box: bytes = b"") -> tuple[Run, bytes]:
+    """Run a program on one input within the time that is left for all of them."""
+    left = until - time.monotonic()
+    if left <= 0:
+        return Run("", "", "timeout"), b""
+    seconds = min(spec["seconds"], left)
+    data = given.encode(errors="surrogatepass")
+    try:
+        answer = supervise(spec | {"seconds": seconds}, data, box, patience=seconds + PATIENCE_SECONDS)
+    except TimeoutError as late:
+        raise UnavailableError("the sandbox did not answer in time") from late
     if "fault" in answer:
         raise UnavailableError(f"this machine offers no sandbox: {answer['fault']}")
-    return [Run(**run) for run in answer["runs"]]
+    out, err = (answer[name].decode(errors="replace") for name in ("stdout", "stderr"))
+    return Run(out, err, answer["outcome"], answer["time_ms"]), answer["box"]
 
 
-def _spec(
-    language: str, code: str, inputs: Sequence[str], *, seconds: float, memory_mb: int
-) -> dict[str, Any]:
+def _spec(language: str, code: str, *, seconds: float, memory_mb: int) -> dict[str, Any]:
     """Write the supervisor's orders."""
     kind = LANGUAGES[language]
     tool = kind.find()
     if not tool:
         raise UnavailableError(f"{language} is not installed here")
+    spec = {
+        "command": [part.format(memory=memory_mb) for part in (tool, *kind.arguments)],
+        "warm": tool == languages.python(),
+        "fine": kind.fine,
+        "files": {kind.file: code, **kind.beside},
+        "walls": languages.walls(tool),
+        "limits": _limits(seconds, memory_mb, reserves=kind.reserves),
+        "seconds": seconds,
+        "memory_bytes": memory_mb * MIB,
+        "output_bytes": OUTPUT_BYTES,
+    }
+    if kind.build:
+        spec["build"] = [part.format(memory=BUILD_MEMORY_MB) for part in kind.build]
+    return spec
+
+
+def _limits(seconds: float, memory_mb: int, *, reserves: bool) -> dict[str, int]:
+    """Limit each process of a program by itself: all of them together are held by their group, or watched."""
     limits = {
         "RLIMIT_CPU": int(seconds) + 2,
         "RLIMIT_NPROC": process_limit(),
         "RLIMIT_FSIZE": 16 * MIB,
         "RLIMIT_NOFILE": 128,
+        "RLIMIT_SIGPENDING": 256,
+        "RLIMIT_MEMLOCK": 0,
         "RLIMIT_CORE": 0,
-        # The watch stops a program at memory_mb; these stop what is too fast for it.
-        "RLIMIT_DATA": (memory_mb + 128) * MIB if kind.reserves else (memory_mb + 32) * MIB,
+        # Stacks of 64 threads count here, whatever of them is used; memory itself is held by the group or the watch.
+        "RLIMIT_DATA": (memory_mb + 1024) * MIB,
     }
-    if not kind.reserves:
-        limits["RLIMIT_AS"] = (memory_mb + 128) * MIB
-    return {
-        "command": [part.format(memory=memory_mb) for part in (tool, *kind.arguments)],
-        "fine": kind.fine,
-        "files": {kind.file: code, **kind.beside},
-        "inputs": list(inputs),
-        "walls": languages.walls(tool),
-        "limits": limits,
-        "seconds": seconds,
-        "memory_bytes": memory_mb * MIB,
-        "output_bytes": OUTPUT_BYTES,
-    }
+    return limits if reserves else limits | {"RLIMIT_AS": (memory_mb + 2048) * MIB}

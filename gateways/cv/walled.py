@@ -3,10 +3,8 @@
 Not every machine can build them; there the limits that the reader takes upon itself have to do.
 """
 
-import base64
 import json
 import os
-import subprocess
 import sys
 import sysconfig
 from datetime import date
@@ -64,8 +62,6 @@ def _run(start: str, orders: dict[str, Any], content: bytes, seconds: float) -> 
         "command": command,
         "fine": [0],
         "files": {},
-        "binary": True,
-        "inputs": [base64.b64encode(content).decode()],
         "walls": _walls(),
         "limits": {"RLIMIT_NPROC": process_limit()},  # the others it takes itself, walls or not
         "seconds": seconds,
@@ -73,10 +69,12 @@ def _run(start: str, orders: dict[str, Any], content: bytes, seconds: float) -> 
         "output_bytes": OUTPUT_BYTES,
     }
     try:
-        answer = supervise(spec, patience=seconds + PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
+        answer = supervise(spec, content, patience=seconds + PATIENCE_SECONDS)
+    except TimeoutError:
         return {"stdout": "", "outcome": "timeout"}
-    return answer if "fault" in answer else dict(answer["runs"][0])
+    if "fault" in answer:
+        return answer
+    return answer | {name: answer[name].decode(errors="replace") for name in ("stdout", "stderr")}
 
 
 def _code() -> list[str]:

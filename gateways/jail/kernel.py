@@ -10,7 +10,8 @@ NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 1 << 17, 1 << 26, 1 << 27, 1 <<
 RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 MNT_DETACH = 2
 
-_SET_PDEATHSIG, _SET_SECCOMP, _SET_NO_NEW_PRIVS = 1, 22, 38
+_SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_CAPABILITIES = 0x20080522  # the third version of capset's header
 _MOUNT_SETATTR = 442  # the same number on every architecture
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 
@@ -54,6 +55,13 @@ def give_way(niceness: int) -> None:
     """Let other sessions go first, where the kernel shares time between sessions before it does between processes."""
     with contextlib.suppress(OSError), open("/proc/self/autogroup", "w", encoding="ascii") as file:
         file.write(str(niceness))
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, and let this process look at its own files in /proc again."""
+    header, nothing = struct.pack("Ii", _CAPABILITIES, 0), bytes(24)
+    _check("capset", _libc.capset(header, nothing))
+    _check("prctl", _libc.prctl(_SET_DUMPABLE, 1, 0, 0, 0))
 
 
 def forbid_privileges() -> None:

@@ -1,8 +1,9 @@
-"""Starts the supervisor, from outside of the walls, and remembers whether this machine can build them."""
+"""The service's end of the fork server: one for each process, started when needed and again when it fails."""
 
-import json
+import atexit
+import contextlib
 import os
-import signal
+import socket
 import subprocess
 import threading
 import time
@@ -10,12 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gateways.jail import frames
+from gateways.jail.walls import PROCESSES
 from gateways.languages import python
 
-PROCESSES = 64
 RETRY_SECONDS = 60.0  # a machine that could not do something is asked again after this
+HELLO_SECONDS = 20.0  # until a fork server is ready
+BEGIN_SECONDS = (
+    10.0  # until it has forked a supervisor; one that has not by then hangs, and another is started
+)
 
-_START = "import sys; sys.path.append(sys.argv[1]); from gateways.jail.supervise import main; main()"
+_START = "import os, sys; sys.path.append(os.getcwd()); from gateways.jail.server import main; main()()"
+_ROOT = str(Path(__file__).resolve().parents[2])
 
 
 class Known:
@@ -39,31 +46,126 @@ class Known:
         self.found = 0.0
 
 
-def supervise(spec: dict[str, Any], *, patience: float) -> dict[str, Any]:
-    """Start the supervisor in a fresh interpreter with an empty environment and wait for its answer."""
-    root = str(Path(__file__).resolve().parents[2])
-    with subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-        [python(), "-I", "-S", "-c", _START, root],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={},
-        cwd="/",
-        start_new_session=True,
-    ) as process:
+class ServerError(Exception):
+    """The fork server does not do what it is there for."""
+
+
+class Server:
+    """A fork server and the socket on which it is asked for supervisors."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs:
+            self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
+                [python(), "-I", "-S", "-B", "-X", "utf8", "-c", _START, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={"LANG": "C.UTF-8"},
+                cwd=_ROOT,
+                start_new_session=True,
+            )
         try:
-            out, err = process.communicate(json.dumps(spec).encode(), timeout=patience)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            hello, _ = frames.receive(self.control, time.monotonic() + HELLO_SECONDS)
+        except (frames.GoneError, OSError) as error:
+            self.end()
+            raise ServerError(f"its fork server does not start (exit {self.process.returncode})") from error
+        self.why_no_groups: str = hello["why_no_groups"]
+        self.control.settimeout(BEGIN_SECONDS)
+
+    def lives(self) -> bool:
+        """Say whether it can be asked; one of the process that forked this one is not ours."""
+        return self.owner == os.getpid() and self.process.poll() is None
+
+    def supervisor(self) -> socket.socket:
+        """Have a supervisor forked; return the socket to it, once it is there."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            with theirs:
+                socket.send_fds(self.control, [b"x"], [theirs.fileno()])
+            frames.receive(ours, time.monotonic() + BEGIN_SECONDS)
+        except (frames.GoneError, OSError) as error:
+            ours.close()
+            raise ServerError("its fork server does not answer") from error
+        return ours
+
+    def end(self) -> None:
+        """End it, and with it everything that runs below it."""
+        self.control.close()
+        if self.owner == os.getpid():
+            self.process.kill()
+            self.process.wait()
+
+
+_server: Server | None = None
+_starting = threading.Lock()
+
+
+def server() -> Server:
+    """Return this process's fork server, started if there is none that lives; raises ServerError."""
+    global _server  # noqa: PLW0603 - one for each process
+    with _starting:
+        if _server is None or not _server.lives():
+            if _server:
+                _server.end()
+            _server = None
+            _server = Server()
+        return _server
+
+
+def _replace(failed: Server) -> None:
+    global _server  # noqa: PLW0603
+    with _starting:
+        if _server is failed:
+            _server = None
+            failed.end()
+
+
+@atexit.register
+def _stop() -> None:
+    if _server and _server.owner == os.getpid():
+        _server.end()
+
+
+def supervise(
+    spec: dict[str, Any], given: bytes = b"", box: bytes = b"", *, patience: float
+) -> dict[str, Any]:
+    """Have one program run on one input; return how it ended with its stdout, stderr and, if wanted, its box, as bytes.
+
+    Where it could not be run the answer is its `fault`. Raises TimeoutError once patience is over; it is stopped then.
+    """
+    until = time.monotonic() + patience
+    try:
+        end = _supervisor()
+    except ServerError as error:
+        return {"fault": str(error)}
+    with end:
+        try:
+            end.settimeout(patience)
+            frames.send(end, spec, given, box)
+            answer, blocks = frames.receive(end, until)
+        except TimeoutError:
             raise
-    if process.returncode:
-        return {"fault": err.decode(errors="replace").strip()[-300:] or f"exit {process.returncode}"}
-    answer: dict[str, Any] = json.loads(out)
-    return answer
+        except (frames.GoneError, OSError):
+            return {"fault": "the supervisor ended before its program"}
+    return answer | dict(zip(("stdout", "stderr", "box"), blocks, strict=False))
+
+
+def _supervisor() -> socket.socket:
+    """Ask for a supervisor; a fork server that has died or hangs is replaced once."""
+    with contextlib.suppress(ServerError):
+        asked = server()
+        try:
+            return asked.supervisor()
+        except ServerError:
+            _replace(asked)
+    return server().supervisor()
 
 
 def process_limit() -> int:
-    """Leave room for PROCESSES of the program; before Linux 5.14 the limit counts the user's others too."""
+    """Leave room for a program's PROCESSES; before Linux 5.14 the limit counts the user's others too."""
     major, minor = (int(part) for part in os.uname().release.split(".")[:2])
     if (major, minor) >= (5, 14):
         return PROCESSES

@@ -1,29 +1,31 @@
-"""The supervisor: a small process that puts one program behind walls, once for each input, and watches it.
+"""The supervisor: a small process that puts one program behind walls, once, and watches it.
 
-It reads its orders as JSON from standard input and answers with JSON on standard output. It starts on its own
-(`python -I -S`), because a process with threads cannot safely fork and go on in Python.
+It is forked from the fork server, which has neither threads nor anything to hide, and gets its order, with one input
+and no other, over a socket. Who ordered and hangs up ends it all.
 
-    supervisor ── keeper (leaves the namespaces) ── init (first of its PIDs, builds the walls) ── the program
+    fork server ── supervisor ── keeper (leaves the namespaces) ── init (first of its PIDs, builds the walls) ── program
 
 When init ends, the kernel ends everything that was started behind the walls.
 """
 
-import binascii
 import contextlib
 import fcntl
-import json
 import os
 import select
 import signal
-import sys
+import socket
 import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from gateways.jail import kernel, walls
+from gateways.jail import boxes, frames, kernel, walls, warm
+from gateways.jail.groups import Group, Groups
 
 NAMESPACES = kernel.NEWUSER | kernel.NEWNS | kernel.NEWPID | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS
-POLL_SECONDS = 0.015
+POLL_SECONDS = 0.015  # where the watch alone holds memory
+PATIENT_SECONDS = 0.05  # where the kernel does
+OVERHEAD = 16 << 20  # what init and the walls take of a group's memory
+OURS = 2  # processes of a group that are not the program's
 STREAMS = ("out", "err", "note")
 SEALS = 0x2 | 0x4 | 0x8  # neither shrinks nor grows nor changes
 
@@ -32,72 +34,82 @@ class WallError(Exception):
     """The walls could not be built here."""
 
 
-def main() -> None:
-    """Run the ordered program on every input and print what came out."""
+def main(end: socket.socket, groups: Groups | None) -> NoReturn:
+    """Carry out one order and answer; the process of the program itself leaves by `warm.Become`."""
     kernel.die_with_parent()
-    kernel.give_way(walls.NICENESS)
-    spec = json.loads(sys.stdin.buffer.read())
-    answer: dict[str, Any]
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        answer = {"runs": run_all(spec)}
-    except (WallError, OSError) as error:
-        answer = {"fault": str(error)}
-    sys.stdout.write(json.dumps(answer))
+        frames.send(end, {"begun": True})
+        spec, (given, box) = frames.receive(end)
+        try:
+            answer, blocks = run(spec, given, box, end, groups)
+            frames.send(end, answer, *blocks)
+        except (WallError, OSError) as error:
+            frames.send(end, {"fault": str(error)})
+    except (frames.GoneError, OSError):  # nobody listens any more
+        os._exit(1)
+    os._exit(0)
 
 
-# What is said of an input for which no time was left.
-NOT_BEGUN = {"stdout": "", "stderr": "", "outcome": "timeout", "time_ms": 0}
-
-
-def run_all(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run the program on one input after the other, all of them within `together` seconds where that is given."""
-    until = time.monotonic() + spec.get("together", 1e9)
-    runs = []
-    for given in spec["inputs"]:
-        left = until - time.monotonic()
-        hurried = spec | {"seconds": min(spec["seconds"], left)}
-        runs.append(run(hurried, given) if left > 0 else NOT_BEGUN)
-    return runs
-
-
-def run(spec: dict[str, Any], given: str) -> dict[str, Any]:
-    """Run the program once, on a text or on bytes written as base64; answer its output, how it ended and its time."""
+def run(
+    spec: dict[str, Any], given: bytes, box: bytes, end: socket.socket, groups: Groups | None
+) -> tuple[dict[str, Any], tuple[bytes, bytes, bytes]]:
+    """Run the program once, on one input; answer how it ended and its time, then its output and what it built."""
     as_root = os.geteuid() == 0
-    data = binascii.a2b_base64(given) if spec.get("binary") else given.encode(errors="surrogatepass")
-    stdin = _sealed(data)
+    stdin, kept = _sealed(given), os.memfd_create("kept", os.MFD_CLOEXEC)
     pipes = {name: os.pipe() for name in ("out", "err", "note", "go")}
     started = time.monotonic()
     keeper = os.fork()
     if keeper == 0:
-        _keep(spec, stdin, pipes, as_root=as_root)
-    for end in (stdin, pipes["go"][0], *(pipes[name][1] for name in STREAMS)):
-        os.close(end)
-    watch = Watch(spec, keeper, {name: pipes[name][0] for name in STREAMS}, started + spec["seconds"])
+        os.close(end.detach())
+        _keep(spec, box, (stdin, kept), pipes, as_root=as_root)
+    for one in (stdin, pipes["go"][0], *(pipes[name][1] for name in STREAMS)):
+        os.close(one)
+    group = None
+    ends = {name: pipes[name][0] for name in STREAMS}
     try:
-        watch.until(lambda: b"apart\n" in watch.read["note"])
-        if not watch.outcome and watch.open:
-            _map_ids(keeper, as_root=as_root)
-            os.write(pipes["go"][1], b"x")
-        watch.until(lambda: False)
+        watch = Watch(spec, keeper, ends, started + spec["seconds"], end.fileno())
+        try:
+            watch.until(lambda: b"apart\n" in watch.read["note"])
+            if not watch.outcome and watch.open:
+                if groups:
+                    watch.group = group = groups.make(spec["memory_bytes"] + OVERHEAD, walls.PROCESSES + OURS)
+                    group.add(keeper)
+                _map_ids(keeper, as_root=as_root)
+                os.write(pipes["go"][1], b"x")
+            watch.until(lambda: False)
+        finally:
+            os.close(pipes["go"][1])
+            watch.end()
+        answer, blocks = watch.answer()
     finally:
-        os.close(pipes["go"][1])
-        watch.end()
-    return watch.answer() | {"time_ms": int(1000 * (time.monotonic() - started))}
+        if group:
+            group.remove()
+    answer["time_ms"] = int(1000 * (time.monotonic() - started))
+    return answer, (*blocks, _whole(kept))
 
 
 class Watch:
-    """Collects what a program writes, and stops it at the first limit it crosses."""
+    """Collects what a program writes, and stops it at the first limit it crosses or when nobody waits any more."""
 
-    def __init__(self, spec: dict[str, Any], keeper: int, ends: dict[str, int], deadline: float) -> None:
+    def __init__(
+        self, spec: dict[str, Any], keeper: int, ends: dict[str, int], deadline: float, listener: int
+    ) -> None:
         self.spec, self.keeper, self.ends, self.deadline = spec, keeper, ends, deadline
-        self.read = dict.fromkeys(STREAMS, b"")
+        self.listener = listener
+        self.group: Group | None = None
+        self.read = {name: bytearray() for name in STREAMS}
         self.open = {end: name for name, end in ends.items()}
         self.outcome = ""
 
     def until(self, met: Callable[[], bool]) -> None:
         """Read on until the condition is met, a limit is crossed, or everything has ended."""
         while self.open and not self.outcome and not met():
-            for end in select.select(list(self.open), [], [], POLL_SECONDS)[0]:
+            wait = PATIENT_SECONDS if self.group else POLL_SECONDS
+            for end in select.select([*self.open, self.listener], [], [], wait)[0]:
+                if end == self.listener:
+                    self.outcome = "gone"
+                    return
                 block = os.read(end, 1 << 16)
                 self.read[self.open[end]] += block
                 if not block:
@@ -109,8 +121,13 @@ class Watch:
             return "output_limit"
         if time.monotonic() >= self.deadline:
             return "timeout"
+        return "memory" if self._overflows() else ""
+
+    def _overflows(self) -> bool:
+        if self.group:
+            return self.group.overflowed()
         init = int(self.note("init") or 0)
-        return "memory" if init and _memory(init) > self.spec["memory_bytes"] else ""
+        return bool(init) and _memory(init) > self.spec["memory_bytes"]
 
     def note(self, kind: str) -> str:
         """Give what the keeper or init told about this, once the line is whole."""
@@ -127,8 +144,10 @@ class Watch:
         os.waitpid(self.keeper, 0)
         for end in self.ends.values():
             os.close(end)
+        if self.group and not self.outcome and self.group.overflowed():
+            self.outcome = "memory"  # too fast for the watch
 
-    def answer(self) -> dict[str, str]:
+    def answer(self) -> tuple[dict[str, Any], tuple[bytes, bytes]]:
         """Put together how it went, or raise WallError if the program never came to run."""
         if fault := self.note("fault"):
             raise WallError(fault)
@@ -136,19 +155,21 @@ class Watch:
         if not self.outcome and not ended:
             raise WallError("the program was lost before it ended")
         limit = self.spec["output_bytes"]
-        out, err = (self.read[name][:limit].decode(errors="replace") for name in ("out", "err"))
-        return {
-            "stdout": out,
-            "stderr": err,
-            "outcome": self.outcome or _outcome(int(ended), err, self.spec["fine"]),
-        }
+        out, err = (bytes(self.read[name][:limit]) for name in ("out", "err"))
+        return {"outcome": self.outcome or _outcome(int(ended), err, self.spec["fine"])}, (out, err)
 
 
 # What the runtimes say when a limit, rather than the watch, refused them memory.
-MEMORY_SIGNS = ("MemoryError", "out of memory", "Allocation failed", "annot allocate")
+MEMORY_SIGNS = (
+    b"MemoryError",
+    b"out of memory",
+    b"OutOfMemoryError",
+    b"Allocation failed",
+    b"annot allocate",
+)
 
 
-def _outcome(status: int, err: str, fine: list[int]) -> str:
+def _outcome(status: int, err: bytes, fine: list[int]) -> str:
     if status in fine:
         return "ok"
     if -status == signal.SIGXCPU:
@@ -189,11 +210,19 @@ def _map_ids(keeper: int, *, as_root: bool) -> None:
             file.write(table)
 
 
-def _keep(spec: dict[str, Any], stdin: int, pipes: dict[str, tuple[int, int]], *, as_root: bool) -> NoReturn:
+def _keep(
+    spec: dict[str, Any],
+    box: bytes,
+    files: tuple[int, int],
+    pipes: dict[str, tuple[int, int]],
+    *,
+    as_root: bool,
+) -> NoReturn:
     """Leave the namespaces, start init, wait for it, end."""
     note = pipes["note"][1]
     try:
         kernel.die_with_parent()
+        _be_first_to_go()
         os.close(pipes["go"][1])
         kernel.unshare(NAMESPACES)
         os.write(note, b"apart\n")
@@ -206,28 +235,37 @@ def _keep(spec: dict[str, Any], stdin: int, pipes: dict[str, tuple[int, int]], *
             kernel.die_with_parent()
             if select.select([life], [], [], 0)[0]:
                 os._exit(1)  # the keeper ended before it could take us along
-            _init(spec, stdin, pipes, as_root=as_root)
+            _init(spec, box, files, pipes, as_root=as_root)
         os.write(note, b"init %d\n" % init)
         for name in ("out", "err", "note"):
             os.close(pipes[name][1])
         os.waitpid(init, 0)
+    except warm.Become:
+        raise
     except BaseException as error:  # there is nobody above: the note is the only way to tell
         os.write(note, f"fault {error}\n".encode())
     os._exit(0)
 
 
-def _init(spec: dict[str, Any], stdin: int, pipes: dict[str, tuple[int, int]], *, as_root: bool) -> NoReturn:
-    """Build the walls, start the program, and end as soon as it ends."""
+def _init(
+    spec: dict[str, Any],
+    box: bytes,
+    files: tuple[int, int],
+    pipes: dict[str, tuple[int, int]],
+    *,
+    as_root: bool,
+) -> NoReturn:
+    """Build the walls, start the program, and end as soon as it ends, with what it built if that is wanted."""
     out, err, note = (pipes[name][1] for name in ("out", "err", "note"))
+    stdin, kept = files
     try:
-        walls.build(spec)
+        walls.build(spec, box)
         program = os.fork()
         if program == 0:
             os.setpgid(0, 0)  # and no session of its own, which could weigh as much as the service's again
             for target, end in enumerate((stdin, out, err)):
                 os.dup2(end, target)
-            walls.enclose(spec, as_root=as_root)
-            os.execve(spec["command"][0], spec["command"], walls.ENVIRONMENT)  # noqa: S606
+            _program(spec, note, as_root=as_root)
         for end in (out, err, stdin):
             os.close(end)
         status = None
@@ -235,10 +273,55 @@ def _init(spec: dict[str, Any], stdin: int, pipes: dict[str, tuple[int, int]], *
             pid, ended = os.wait()
             if pid == program:
                 status = os.waitstatus_to_exitcode(ended)
+        if spec.get("keep") and status in spec["fine"]:
+            _end_the_rest()
+            with open(kept, "wb", closefd=False) as file:
+                file.write(boxes.pack(walls.BOX))
         os.write(note, b"ended %d\n" % status)
+    except warm.Become:
+        raise
     except BaseException as error:
         os.write(note, f"fault {error}\n".encode())
     os._exit(0)
+
+
+def _program(spec: dict[str, Any], note: int, *, as_root: bool) -> NoReturn:
+    """Become the program: in this interpreter if it is one of its own, else by executing it."""
+    command, environment = spec["command"], walls.ENVIRONMENT | spec.get("environment", {})
+    start = warm.starting(command, environment) if spec.get("warm") else None
+    walls.enclose(spec, as_root=as_root)
+    if start:
+        os.closerange(3, 1 << 16)
+        raise warm.Become(start)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execve(command[0], command, environment)  # noqa: S606
+    except OSError as error:
+        os.write(note, f"fault {error}\n".encode())
+    os._exit(127)
+
+
+def _end_the_rest() -> None:
+    """End whatever the program left running, so that nothing changes its files any more; only init may do so."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+
+
+def _be_first_to_go() -> None:
+    """Have the kernel end these before anybody else when the machine has no memory left."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")
+
+
+def _whole(end: int) -> bytes:
+    """Read what was written to a file in memory, and close it."""
+    os.lseek(end, 0, os.SEEK_SET)
+    with open(end, "rb") as file:
+        return file.read()
 
 
 def _sealed(data: bytes) -> int:

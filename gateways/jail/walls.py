@@ -5,7 +5,7 @@ import os
 import resource
 from typing import Any
 
-from gateways.jail import calls, kernel
+from gateways.jail import boxes, calls, kernel
 
 BOX = "/box"
 INSIDE = 1000  # the user and group id a program believes to have
@@ -13,12 +13,15 @@ NOBODY = 65534  # who that is outside when the service runs as root
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": BOX, "TMPDIR": BOX, "LANG": "C.UTF-8"}
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
+PROCESSES = 128  # and threads, of one program
+BOX_MIB, SHARED_MIB = 16, 8
+
 NICENESS = 10  # requests and the watch come first
 
 _SPACE = kernel.NOSUID | kernel.NODEV
 
 
-def build(spec: dict[str, Any]) -> None:
+def build(spec: dict[str, Any], box: bytes = b"") -> None:
     """Make the jail's file system the root of this process, the first one in new namespaces."""
     kernel.mount("none", "/", flags=kernel.REC | kernel.PRIVATE)
     # /tmp is only where the new root is hung up: once it is the root, the real /tmp is back at /.old/tmp.
@@ -48,10 +51,15 @@ def build(spec: dict[str, Any]) -> None:
 
     kernel.unmount("/.old")
     os.rmdir("/.old")
+    os.mkdir("/dev/shm")  # noqa: S108 - where locks between processes live
     kernel.make_readonly("/")
-    owner = f"mode=0700,uid={INSIDE},gid={INSIDE},size=16m,nr_inodes=1024"
-    kernel.mount("tmpfs", BOX, "tmpfs", _SPACE, owner)
+    own = f"uid={INSIDE},gid={INSIDE},nr_inodes"
+    size = spec.get("box_mib", BOX_MIB) + (len(box) >> 20)
+    kernel.mount("tmpfs", BOX, "tmpfs", _SPACE, f"mode=0700,size={size}m,{own}={size * 64}")
+    kernel.mount("tmpfs", "/dev/shm", "tmpfs", _SPACE, f"mode=0700,size={SHARED_MIB}m,{own}=256")  # noqa: S108
     os.chdir(BOX)
+    if box:
+        boxes.unpack(box, BOX)
     for name, text in spec["files"].items():
         _write(name, text)
 
@@ -68,6 +76,7 @@ def enclose(spec: dict[str, Any], *, as_root: bool) -> None:
         os.setgroups([])
         os.setresgid(INSIDE, INSIDE, INSIDE)
         os.setresuid(INSIDE, INSIDE, INSIDE)
+    kernel.drop_capabilities()  # executing anything would; a program in this interpreter does not
     kernel.forbid_privileges()
     kernel.filter_calls(calls.program())
 

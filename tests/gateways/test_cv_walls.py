@@ -94,7 +94,7 @@ def test_whatever_it_does_has_a_reason(monkeypatch, code, error):
 
 @needs_walls
 def test_a_file_that_brings_the_walls_down_is_not_read_without_them(monkeypatch):
-    def fall(spec, **_):
+    def fall(spec, content, **_):
         monkeypatch.undo()
         return {"fault": "the program was lost before it ended"}
 

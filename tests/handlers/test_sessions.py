@@ -1,6 +1,5 @@
 import threading
 from datetime import timedelta
-from subprocess import TimeoutExpired
 
 import pytest
 from sqlalchemy import update
@@ -356,7 +355,7 @@ def test_where_the_language_cannot_be_run_the_answer_says_so(client, monkeypatch
 def test_where_no_place_is_free_the_candidate_may_try_again(client, monkeypatch):
     monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
     monkeypatch.setattr(gateways.sandbox, "why_not", lambda language: "")
-    monkeypatch.setattr(gateways.sandbox, "_spec", lambda *_, **__: {})
+    monkeypatch.setattr(gateways.sandbox, "_spec", lambda *_, **__: {"seconds": 1})
     monkeypatch.setattr(gateways.sandbox, "_places", threading.BoundedSemaphore(1))
     monkeypatch.setattr(gateways.sandbox, "PLACE_SECONDS", 0.1)
     invited = started(client, CODE)
@@ -367,13 +366,13 @@ def test_where_no_place_is_free_the_candidate_may_try_again(client, monkeypatch)
 
 @pytest.mark.parametrize("how", ["says it has no walls", "says nothing"])
 def test_where_the_sandbox_fails_all_at_once_the_candidate_may_try_again(client, monkeypatch, how):
-    def supervise(spec, *, patience):
+    def supervise(spec, given, box, *, patience):
         if how == "says nothing":
-            raise TimeoutExpired("supervisor", patience)
+            raise TimeoutError
         return {"fault": "/secret/path: no namespaces"}
 
     monkeypatch.setattr(gateways.sandbox, "why_not", lambda language: "")
-    monkeypatch.setattr(gateways.sandbox, "_spec", lambda *_, **__: {})
+    monkeypatch.setattr(gateways.sandbox, "_spec", lambda *_, **__: {"seconds": 1})
     monkeypatch.setattr(gateways.sandbox, "supervise", supervise)
     invited = started(client, CODE)
     response = client.post(f"{invited.url}answers/{invited.cases[0]}/run/", json={"answer": "print(3)"})

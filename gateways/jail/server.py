@@ -1,0 +1,39 @@
+"""The fork server: a warm interpreter that knows nothing, from which each supervisor is forked, and of it the program.
+
+It starts with an environment that says which letters there are and nothing else, in an interpreter that has loaded the
+standard library's everyday modules and this package: no settings, keys or connections, nor any program's text, ever
+enter it. It ends as soon as the service closes its end of the socket, and everything below it ends with it.
+"""
+
+import gc
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+from gateways.jail import frames, groups, kernel, supervise, walls, warm
+
+
+def main() -> Callable[[], None]:
+    """Serve until the service has gone; return, in a process of a program's own, what that has to do."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    kernel.give_way(walls.NICENESS)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a supervisor ended: its answer says so
+    warm.load()
+    found = groups.find()
+    frames.send(control, {"why_no_groups": found if isinstance(found, str) else ""})
+    group = None if isinstance(found, str) else found
+    gc.collect()
+    gc.freeze()
+    try:
+        while True:
+            message, ends, _, _ = socket.recv_fds(control, 1, 1)
+            if not message:
+                os._exit(0)
+            if os.fork() == 0:
+                control.close()
+                supervise.main(socket.socket(fileno=ends[0]), group)
+            os.close(ends[0])
+    except warm.Become as program:
+        return program.start
