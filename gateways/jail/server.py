@@ -21,7 +21,8 @@ def main() -> Callable[[], None]:
     kernel.give_way(walls.NICENESS)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a supervisor ended: its answer says so
     warm.load()
-    found = groups.find()
+    os.chdir("/")
+    found = groups.find() if len(sys.argv) < 3 else "none were wanted"
     frames.send(control, {"why_no_groups": found if isinstance(found, str) else ""})
     group = None if isinstance(found, str) else found
     gc.collect()

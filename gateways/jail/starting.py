@@ -53,12 +53,24 @@ class ServerError(Exception):
 class Server:
     """A fork server and the socket on which it is asked for supervisors."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, groups: bool = True) -> None:
+        """Start it; without `groups` it looks for none, as if this machine had none to give."""
         self.owner = os.getpid()
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-                [python(), "-I", "-S", "-B", "-X", "utf8", "-c", _START, str(theirs.fileno())],
+                [
+                    python(),
+                    "-I",
+                    "-S",
+                    "-B",
+                    "-X",
+                    "utf8",
+                    "-c",
+                    _START,
+                    str(theirs.fileno()),
+                    *([] if groups else ["0"]),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
