@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateways import languages
+from gateways.jail import starting
 from gateways.jail.starting import Known, process_limit, supervise
 from gateways.languages import LANGUAGES
 from rules.errors import Unavailable
@@ -73,6 +74,11 @@ def why_not(language: str) -> str:
     if language not in _known:
         _known[language] = Known(lambda: _probe(language))
     return _known[language].why_not()
+
+
+def why_no_groups() -> str:
+    """Give the reason why programs are watched instead of counted by the kernel here; empty if they are counted."""
+    return starting.why_no_groups()
 
 
 def run(

@@ -14,6 +14,7 @@ from app.instance import wiring
 from app.instance.settings import Settings
 from gateways import languages, mail, sandbox
 from gateways.cv import walled
+from gateways.letters import printing
 from rules.clock import now
 from store.applying import room
 from store.operating import health, reencryption
@@ -221,6 +222,17 @@ def _sandbox() -> Findings:
         )  # fmt: skip
     else:
         yield Finding("cvs", FINE, "They are read behind the sandbox's walls.")
+    if reason := printing.why_not():
+        yield Finding(
+            "letters", WORTH_KNOWING, f"Letters are printed within limits but without the sandbox's walls: {reason}."
+        )  # fmt: skip
+    else:
+        yield Finding("letters", FINE, "They are printed behind the sandbox's walls.")
+    if reason := sandbox.why_no_groups():
+        yield Finding(
+            "sandbox", WORTH_KNOWING, "No control group counts the memory of programs; each is watched instead, which"
+            f" does not see what sockets hold: {reason}."
+        )  # fmt: skip
 
 
 def _web(settings: Settings) -> Findings:

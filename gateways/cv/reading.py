@@ -5,13 +5,12 @@ import signal
 import subprocess
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-from gateways import limited
 from gateways.cv import walled
 from gateways.cv.kinds import sniff, why_not
 from gateways.cv.orders import MEMORY_MB, SECONDS, START, orders
+from gateways.walled import bare
 
 TOO_LONG = "The file takes too long to read."
 TOO_BIG = "The file needs too much memory to read."
@@ -54,9 +53,8 @@ def parse(
 
 def _read(orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, Any]:
     """Read in a process that has its limits alone."""
-    root = str(Path(__file__).resolve().parents[2])
     try:
-        done = limited.run(START, root, json.dumps(orders), given=content, seconds=seconds)
+        done = bare(START, [json.dumps(orders)], content, seconds=seconds)
     except subprocess.TimeoutExpired:
         return {"error": TOO_LONG}
     ends = {-signal.SIGXCPU: "timeout", -signal.SIGKILL: "memory"}

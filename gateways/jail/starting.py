@@ -127,6 +127,14 @@ def server() -> Server:
         return _server
 
 
+def why_no_groups() -> str:
+    """Give the reason why this machine has no control groups for programs; empty where it has."""
+    try:
+        return server().why_no_groups
+    except ServerError as error:
+        return str(error)
+
+
 def _replace(failed: Server) -> None:
     global _server  # noqa: PLW0603
     with _starting:

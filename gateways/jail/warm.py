@@ -58,7 +58,7 @@ def load() -> None:
 
 
 def starting(command: list[str], environment: dict[str, str]) -> Callable[[], None]:
-    """Prepare what a command of this interpreter would do, `-c text` or a file's path after its options."""
+    """Prepare what a command of this interpreter would do, a file after its options."""
     place = next(number for number, part in enumerate(command) if number and not _is_option(command, number))
     path = command[place]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import gateways.walled
 from gateways import sandbox
 from gateways.cv import reading, walled
 from gateways.cv.orders import orders as ordered
@@ -73,7 +74,16 @@ print(json.dumps([seen, sorted(os.listdir({str(ROOT)!r})), sorted(os.environ)]))
         "insides",
         "rules",
     }  # and the libraries, where they are installed here
-    assert set(environment) <= {"HOME", "LANG", "LC_CTYPE", "PATH", "TMPDIR"}
+    assert set(environment) <= {
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "MALLOC_ARENA_MAX",
+        "PATH",
+        "RAYON_NUM_THREADS",
+        "TMPDIR",
+    }
 
 
 @needs_walls
@@ -98,7 +108,7 @@ def test_a_file_that_brings_the_walls_down_is_not_read_without_them(monkeypatch)
         monkeypatch.undo()
         return {"fault": "the program was lost before it ended"}
 
-    monkeypatch.setattr(walled, "supervise", fall)
+    monkeypatch.setattr(gateways.walled, "supervise", fall)
     parsed = reading.parse(latin.english_pdf().content, today=TODAY)
     assert (parsed.profile, parsed.error) == (None, BROKEN)
     assert walled.why_not() == ""

@@ -1,0 +1,11 @@
+# Tries: to have the kernel write accounts to its file.
+# Group: the filter.
+# Watch: the filter.
+# Ends: ok.
+# Machine: x86_64.
+
+import ctypes
+
+libc = ctypes.CDLL(None, use_errno=True)
+result = libc.syscall(163, b"/box/main.py")
+print("refused" if result == -1 and ctypes.get_errno() == 38 else "escaped")

@@ -1,0 +1,7 @@
+# Tries: the processor without end.
+# Group: the clock.
+# Watch: the clock.
+# Ends: timeout.
+
+while True:
+    pass

@@ -1,0 +1,11 @@
+# Tries: to load a module into the kernel.
+# Group: the filter.
+# Watch: the filter.
+# Ends: ok.
+# Machine: x86_64.
+
+import ctypes
+
+libc = ctypes.CDLL(None, use_errno=True)
+result = libc.syscall(175, b"", 0, b"")
+print("refused" if result == -1 and ctypes.get_errno() == 38 else "escaped")

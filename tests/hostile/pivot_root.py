@@ -1,0 +1,11 @@
+# Tries: another root.
+# Group: the filter.
+# Watch: the filter.
+# Ends: ok.
+# Machine: x86_64.
+
+import ctypes
+
+libc = ctypes.CDLL(None, use_errno=True)
+result = libc.syscall(155, b"/box", b"/box")
+print("refused" if result == -1 and ctypes.get_errno() == 38 else "escaped")

@@ -1,0 +1,12 @@
+# Tries: the kernel's ciphers, by a socket of another family.
+# Group: the filter.
+# Watch: the filter.
+# Ends: ok.
+
+import socket
+
+try:
+    socket.socket(38, 5)
+    print("escaped")
+except OSError as error:
+    print("refused", error.errno)

@@ -1,0 +1,12 @@
+# Tries: packets as they are, by a socket of another family.
+# Group: the filter.
+# Watch: the filter.
+# Ends: ok.
+
+import socket
+
+try:
+    socket.socket(17, 3)
+    print("escaped")
+except OSError as error:
+    print("refused", error.errno)

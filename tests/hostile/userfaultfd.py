@@ -1,0 +1,11 @@
+# Tries: to hold the kernel up in the middle of a copy.
+# Group: the filter.
+# Watch: the filter.
+# Ends: ok.
+# Machine: x86_64.
+
+import ctypes
+
+libc = ctypes.CDLL(None, use_errno=True)
+result = libc.syscall(323, 1)
+print("refused" if result == -1 and ctypes.get_errno() == 38 else "escaped")
