@@ -58,8 +58,16 @@ def run(
         "fine": [0],
         "files": {},
         "walls": _walls(),
-        # The others the code takes itself, walls or not.
-        "limits": {"RLIMIT_NPROC": process_limit(), "RLIMIT_NOFILE": 128, "RLIMIT_CORE": 0},
+        "limits": {
+            "RLIMIT_AS": memory_mb * MIB,
+            "RLIMIT_CPU": int(seconds) + 1,
+            "RLIMIT_NPROC": process_limit(),
+            "RLIMIT_NOFILE": 128,
+            "RLIMIT_FSIZE": 0,
+            "RLIMIT_SIGPENDING": 256,
+            "RLIMIT_MEMLOCK": 0,
+            "RLIMIT_CORE": 0,
+        },
         "seconds": seconds,
         "memory_bytes": memory_mb * MIB,
         "output_bytes": output_bytes,

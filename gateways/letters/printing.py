@@ -73,7 +73,7 @@ def why_not() -> str:
 
 
 def _run(orders: dict[str, Any]) -> bytes:
-    answer = _printer.run(START, [], _given(orders), **_LIMITS)
+    answer = _printer.run(START, [], _given(orders), **_limits())
     if answer is None:
         answer = _bare(orders)
     if answer["outcome"] == "timeout":
@@ -100,11 +100,14 @@ def _given(orders: dict[str, Any]) -> bytes:
     ).encode()
 
 
+def _limits() -> dict[str, Any]:
+    return {"seconds": SECONDS, "memory_mb": MEMORY_MB, "output_bytes": LARGEST + 1}
+
+
 def _probe() -> str:
     letter = {"organisation_name": "A", "title": "A", "body_html": "", "facts": {}}
-    answer = walled.run(START, [], _given({"letter": _data(letter)}), **_LIMITS)
+    answer = walled.run(START, [], _given({"letter": _data(letter)}), **_limits())
     return walled.fault("printer", answer, b"%PDF-")
 
 
-_LIMITS: dict[str, Any] = {"seconds": SECONDS, "memory_mb": MEMORY_MB, "output_bytes": LARGEST + 1}
 _printer = walled.Walled(_probe)
