@@ -11,8 +11,11 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 
 from gateways import languages, sandbox
+from gateways.cv import reading
+from gateways.letters import printing
 
 CANDIDATES = 20
 TRIVIAL = {
@@ -43,6 +46,8 @@ def main() -> None:
     for language in TRIVIAL:
         if sandbox.available(language):
             _print(f"{language} in the sandbox", _times(lambda one=language: _run(one), count))
+    _print("a short CV read", _times(_read, count // 4))
+    _print("a short letter printed", _times(_print_letter, count // 4))
     _throughput(3 * count, cores)
     for language in TRIVIAL:
         if sandbox.available(language):
@@ -54,6 +59,15 @@ def _run(language: str) -> None:
     (done,) = sandbox.run(language, TRIVIAL[language], [given])
     if done.stdout.strip() != "42":
         raise SystemExit(f"{language}: {done}")
+
+
+def _read() -> None:
+    if reading.parse(b"Ada Lovelace\nada@example.com\n", today=date(2026, 1, 1)).error:
+        raise SystemExit("the CV could not be read")
+
+
+def _print_letter() -> None:
+    printing.render({"organisation_name": "Acme", "title": "Hello", "body_html": "<p>Hi</p>", "facts": {}})
 
 
 def _bare() -> None:

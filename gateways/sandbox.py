@@ -8,7 +8,6 @@ Where the kernel or a container refuses any of this, `available` is False and no
 
 import functools
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from gateways import languages
 from gateways.jail import starting
 from gateways.jail.starting import Known, process_limit, supervise
 from gateways.languages import LANGUAGES
+from gateways.places import Holder, Places, Turn
 from rules.errors import Unavailable
 
 OUTPUT_BYTES = 64 * 1024
@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 10.0  # for the walls, beside the program's own time
 MIB = 1 << 20
 
 # Programs running at a time in one process, so that a wave of submissions does not make them all late.
-_places = threading.BoundedSemaphore(2)
+_places = Places(2)
 _known: dict[str, Known] = {}  # by language
 
 
@@ -45,7 +45,7 @@ class Run:
 def configure(*, at_a_time: int) -> None:
     """Set how many programs this process runs at a time."""
     global _places  # noqa: PLW0603 - one process, one number
-    _places = threading.BoundedSemaphore(at_a_time)
+    _places = Places(at_a_time)
 
 
 class UnavailableError(Unavailable):
@@ -89,14 +89,16 @@ def run(
     seconds: float = 5,
     together: float = TOGETHER_SECONDS,
     memory_mb: int = 256,
+    holder: Holder | None = None,
 ) -> list[Run]:
-    """Run a program once for each input, from nothing each time.
+    """Run a program once for each input, from nothing each time; in the share of the session that it is for, if any.
 
     Raises UnavailableError if that cannot be safe here, and Unavailable where no place is free for too long.
     """
     if reason := why_not(language):
         raise UnavailableError(reason)
-    return _run(language, code, inputs, seconds=seconds, together=together, memory_mb=memory_mb)
+    turn = Turn(holder)
+    return _run(language, code, inputs, turn, seconds=seconds, together=together, memory_mb=memory_mb)
 
 
 def passes(run: Run, expected: str) -> bool:
@@ -112,7 +114,9 @@ def _probe(language: str) -> str:
     if language not in LANGUAGES:
         return f"{language} is not a language of this service"
     try:
-        (result,) = _run(language, LANGUAGES[language].probe, [""], seconds=20, together=20, memory_mb=256)
+        (result,) = _run(
+            language, LANGUAGES[language].probe, [""], Turn(), seconds=20, together=20, memory_mb=256
+        )
     except UnavailableError as error:
         return error.reason
     return (
@@ -123,27 +127,29 @@ def _probe(language: str) -> str:
 
 
 def _run(
-    language: str, code: str, inputs: Sequence[str], *, seconds: float, together: float, memory_mb: int
+    language: str,
+    code: str,
+    inputs: Sequence[str],
+    turn: Turn,
+    *,
+    seconds: float,
+    together: float,
+    memory_mb: int,
 ) -> list[Run]:
     if sys.platform != "linux":
         raise UnavailableError("the sandbox needs Linux")
     until = time.monotonic() + together
     spec = _spec(language, code, seconds=seconds, memory_mb=memory_mb)
-    if not _places.acquire(timeout=min(PLACE_SECONDS, together)):
-        raise Unavailable("Other code is running just now; try again in a moment.")
-    try:
-        box = b""
-        if "build" in spec:
-            built, box = _build(spec, until)
-            if built.outcome != "ok":
-                return [built for _ in inputs]
-            spec["files"] = {}
-        return [_once(spec, given, until, box)[0] for given in inputs]
-    finally:
-        _places.release()
+    box = b""
+    if "build" in spec:
+        built, box = _build(spec, turn, until)
+        if built.outcome != "ok":
+            return [built for _ in inputs]
+        spec["files"] = {}
+    return [_once(spec, given, turn, until, box)[0] for given in inputs]
 
 
-def _build(spec: dict[str, Any], until: float) -> tuple[Run, bytes]:
+def _build(spec: dict[str, Any], turn: Turn, until: float) -> tuple[Run, bytes]:
     """Run the compiler; return how it went, an error if it failed in any way, and the box that programs start from."""
     ordered = {
         **spec,
@@ -157,28 +163,38 @@ def _build(spec: dict[str, Any], until: float) -> tuple[Run, bytes]:
         "limits": _limits(BUILD_SECONDS, BUILD_MEMORY_MB, reserves=True)
         | {"RLIMIT_FSIZE": BUILD_BOX_MIB * MIB},
     }
-    run, box = _once(ordered, "", until)
+    run, box = _once(ordered, "", turn, until)
     if run.outcome == "ok":
         return run, box
     said = run.stderr or run.stdout or f"The program could not be built: {run.outcome}."
     return Run("", said, "error", run.time_ms), b""
 
 
-def _once(spec: dict[str, Any], given: str, until: float, box: bytes = b"") -> tuple[Run, bytes]:
+def _once(spec: dict[str, Any], given: str, turn: Turn, until: float, box: bytes = b"") -> tuple[Run, bytes]:
     """Run a program on one input within the time that is left for all of them."""
     left = until - time.monotonic()
-    if left <= 0:
+    if left <= 0 and turn.used:
         return Run("", "", "timeout"), b""
-    seconds = min(spec["seconds"], left)
-    data = given.encode(errors="surrogatepass")
     try:
-        answer = supervise(spec | {"seconds": seconds}, data, box, patience=seconds + PATIENCE_SECONDS)
-    except TimeoutError as late:
-        raise UnavailableError("the sandbox did not answer in time") from late
+        with _places.taken(turn, min(PLACE_SECONDS, left)):
+            seconds = min(spec["seconds"], until - time.monotonic())
+            answer = _supervised(spec | {"seconds": seconds}, given, box)
+    except TimeoutError:
+        if turn.used and left <= PLACE_SECONDS:
+            return Run("", "", "timeout"), b""
+        raise Unavailable("Other code is running just now; try again in a moment.") from None
     if "fault" in answer:
         raise UnavailableError(f"this machine offers no sandbox: {answer['fault']}")
     out, err = (answer[name].decode(errors="replace") for name in ("stdout", "stderr"))
     return Run(out, err, answer["outcome"], answer["time_ms"]), answer["box"]
+
+
+def _supervised(spec: dict[str, Any], given: str, box: bytes) -> dict[str, Any]:
+    data = given.encode(errors="surrogatepass")
+    try:
+        return supervise(spec, data, box, patience=spec["seconds"] + PATIENCE_SECONDS)
+    except TimeoutError as late:
+        raise UnavailableError("the sandbox did not answer in time") from late
 
 
 def _spec(language: str, code: str, *, seconds: float, memory_mb: int) -> dict[str, Any]:

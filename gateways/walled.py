@@ -60,6 +60,7 @@ def run(
         "walls": _walls(),
         "limits": {
             "RLIMIT_AS": memory_mb * MIB,
+            "RLIMIT_DATA": memory_mb * MIB,
             "RLIMIT_CPU": int(seconds) + 1,
             "RLIMIT_NPROC": process_limit(),
             "RLIMIT_NOFILE": 128,

@@ -12,6 +12,7 @@ import schemas.enrollments
 import schemas.interviews
 import schemas.rooms
 from gateways.languages import LANGUAGES
+from gateways.places import Holder
 from rules import rooms, voice
 from rules.errors import Invalid, NotFound
 from store.accounts import organisations
@@ -125,11 +126,17 @@ def settle_room(session: Session, token: str, body: Body) -> Body:
 def run_room_code(begin: Begin, finish: Begin, token: str, body: Body) -> Body:
     """Run a program and tell the room how it went; no transaction is open meanwhile."""
     code, language = body["code"], body["language"]
-    _act(begin, token, lambda session, visit: {})
+    holder: list[Holder] = []
+
+    def see(session: Session, visit: Visit) -> Body:
+        holder.append(Holder(visit.interview.organisation_id, visit.interview.id))
+        return {}
+
+    _act(begin, token, see)
     result = None
     if gateways.sandbox.available(language):
         (result,) = gateways.sandbox.run(
-            language, code, [body["input"]], seconds=RUN_SECONDS, memory_mb=RUN_MEMORY_MB
+            language, code, [body["input"]], seconds=RUN_SECONDS, memory_mb=RUN_MEMORY_MB, holder=holder[-1]
         )
     shown = schemas.rooms.run(language, result)
 

@@ -14,6 +14,7 @@ import schemas.enrollments
 import schemas.results
 import schemas.sessions
 import schemas.settings
+from gateways.places import Holder
 from rules import consent
 from rules.errors import Invalid, NotFound
 from store.advancing import waiting
@@ -81,6 +82,7 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
     with begin() as session:
         sitting = sessions.hold(session, token, schemas.sessions.event)
         content = _case(session, sitting, assessment_case_id).content if sitting.status == "started" else None
+        organisation = sitting.invitation.organisation_id
     if content is None:
         raise rules.sessions.refusal(sitting.status)
     if content["case_type"] != "coding":
@@ -96,6 +98,7 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
         seconds=RUN_SECONDS,
         together=TOGETHER_SECONDS,
         memory_mb=RUN_MEMORY_MB,
+        holder=Holder(organisation, token),
     )
     passed = [
         gateways.sandbox.passes(one, test["expected_output"]) for one, test in zip(runs, tests, strict=True)

@@ -32,7 +32,7 @@ class Settings:
     files_threads: int = 4  # and for those that reach files
     model_threads: int = 8  # and for those that wait for a model
     programs: int | None = (
-        None  # of candidates, that one process runs at a time; as many as cores, two at least
+        None  # of candidates, that one process runs at a time; one more than cores, three at least
     )
     limit_share: float = 1.0  # of each limit, what one web process lets through while Redis does not answer
     request_seconds: float = 8.0  # a whole request, but for the time that its client takes to send it
@@ -65,7 +65,9 @@ class Settings:
     @property
     def programs_at_a_time(self) -> int:
         """How many programs of candidates one process runs at a time."""
-        return self.programs or max(2, os.cpu_count() or 2)
+        return (
+            self.programs or max(2, os.cpu_count() or 2) + 1
+        )  # of which an organisation leaves one to others
 
 
 VARIABLES = {"threads": "WEB_THREADS"}  # where it is not the field's name in capitals

@@ -99,22 +99,20 @@ def _places() -> list[Groups]:
         mounts = [line.split() for line in file]
     with open(OWN, encoding="utf-8", errors="surrogateescape") as file:
         own = [line.rstrip("\n").split(":", 2) for line in file]
-    folders: dict[str, list[str]] = {}
+    folders: dict[str, tuple[str, str]] = {}  # by controller, "" for version 2: ours, and where it is mounted
     for number, controllers, path in own:
         for name in controllers.split(",") if number != "0" else [""]:
             for mount in mounts:
-                rest = mount[mount.index("-") + 1 :]
-                kind = "cgroup" if name else "cgroup2"
-                if rest[0] == kind and (not name or name in rest[2].split(",")):
-                    folders.setdefault(name, []).append(_below(mount[4], mount[3], path))
+                kind, _, options = mount[mount.index("-") + 1 :][:3]
+                if kind == ("cgroup" if name else "cgroup2") and (not name or name in options.split(",")):
+                    folders.setdefault(name, (_below(mount[4], mount[3], path), mount[4]))
     found = []
     if "memory" in folders and "pids" in folders:
         found.append(Groups(1, folders["memory"][0], folders["pids"][0]))
-    # In version 2 a group that has members cannot divide what it has: one beside our own may.
-    for folder in folders.get("", [])[:1]:
-        found += [
-            Groups(2, one, one) for one in dict.fromkeys((folder, os.path.dirname(folder))) if "/" in one[1:]
-        ]
+    if "" in folders:
+        ours, top = folders[""]
+        # A group that has members cannot divide what it has: there one beside ours may do.
+        found += [Groups(2, one, one) for one in (ours, os.path.dirname(ours)) if one.startswith(top)]
     return found
 
 

@@ -151,7 +151,7 @@ def test_endless_programs_of_one_organisation_leave_the_others_theirs(
     first, second = invite(CODE), invite(CODE)
     for one in (first, second):
         assert http.post(f"{one.url}start/").status_code == 200
-    endless = [pool(running, http, first, ENDLESS) for _ in range(1 + 16 + 2)]
+    endless = [pool(running, http, first, ENDLESS) for _ in range(2 + 32 + 2)]
     refused = set()
     while len(refused) < 2:
         found, _ = wait(set(endless) - refused, PATIENCE, FIRST_COMPLETED)
@@ -174,8 +174,9 @@ def test_a_program_is_begun_for_no_more_than_the_share(
     first, second = invite(CODE), invite(CODE)
     for one in (first, second):
         http.post(f"{one.url}start/")
-    endless = [pool(running, http, first, ENDLESS) for _ in range(3)]
-    assert programs.acquire(timeout=PATIENCE)
+    endless = [pool(running, http, first, ENDLESS) for _ in range(4)]
+    for _ in range(2):
+        assert programs.acquire(timeout=PATIENCE)
     assert running(http, second, "print(1)").status_code == 200
     assert programs.acquire(timeout=PATIENCE)
     assert not programs.acquire(blocking=False)

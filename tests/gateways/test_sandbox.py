@@ -9,9 +9,8 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 import uuid
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +20,7 @@ from gateways import sandbox
 from gateways.jail import calls, starting
 from gateways.jail.walls import DEVICES
 from gateways.languages import LANGUAGES
+from gateways.places import Holder, Places, Turn
 from gateways.sandbox import OUTPUT_BYTES, Run, UnavailableError, available, passes, run, why_not
 from rules.errors import Unavailable
 
@@ -508,8 +508,8 @@ def test_all_inputs_of_a_program_share_one_limit_of_time():
 @needs_bash
 def test_nobody_waits_for_a_place_without_end(monkeypatch):
     monkeypatch.setattr(sandbox, "PLACE_SECONDS", 0.1)
-    monkeypatch.setattr(sandbox, "_places", threading.BoundedSemaphore(1))
-    with sandbox._places, pytest.raises(Unavailable, match="Other code"):
+    monkeypatch.setattr(sandbox, "_places", Places(1))
+    with sandbox._places.taken(Turn(), 1), pytest.raises(Unavailable, match="Other code"):
         once("bash", "true")
     assert once("bash", "true").outcome == "ok"
 
@@ -573,8 +573,7 @@ def test_links_that_a_build_leaves_are_not_followed(compiled):
     "code",
     [
         """
-        import threading
-        ready = threading.Barrier(65)
+                ready = threading.Barrier(65)
         for _ in range(64):
             threading.Thread(target=ready.wait).start()
         ready.wait()
@@ -722,3 +721,46 @@ def _judge(steps, machine, number, first=0):
             met = {0x15: value == operand, 0x35: value >= operand, 0x45: bool(value & operand)}[what]
             at += yes if met else no
         at += 1
+
+
+# --- Shares
+
+
+def test_a_session_holds_one_place_an_organisation_not_all_and_who_has_used_less_goes_first():
+    places = Places(3)
+    ada, bob, eve = Holder("acme", "ada"), Holder("acme", "bob"), Holder("acme", "eve")
+    other, late = Turn(Holder("other", "x")), Turn(Holder("more", "y"), used=9.0)
+    with places.taken(Turn(ada), 1):
+        with pytest.raises(TimeoutError), places.taken(Turn(ada), 0.01):
+            pass
+        with places.taken(Turn(bob), 1):
+            with pytest.raises(TimeoutError), places.taken(Turn(eve), 0.01):
+                pass
+            with places.taken(Turn(Holder("third", "z")), 1):
+                order = []
+
+                def take(turn):
+                    with places.taken(turn, 30):
+                        order.append(turn)
+
+                with ThreadPoolExecutor() as pool:
+                    waiting = []
+                    for turn in (late, Turn(eve), other):
+                        waiting.append(pool.submit(take, turn))
+                        while len(places._waiting) < len(waiting):
+                            pass
+                    assert places._rank(other) < places._rank(late) < places._rank(Turn(eve))
+                    places.count = 4  # one becomes free
+                    with places._changed:
+                        places._changed.notify_all()
+                    wait(waiting[::2])
+                    assert order[:2] == [other, late]
+                    places.count = 9
+                    with places._changed:
+                        places._changed.notify_all()
+    assert (places._taken, places._waiting, places._held) == (0, [], {})
+
+
+def test_an_organisation_alone_has_the_only_place():
+    with Places(1).taken(Turn(Holder("acme", "ada")), 1):
+        pass

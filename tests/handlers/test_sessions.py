@@ -1,4 +1,3 @@
-import threading
 from datetime import timedelta
 
 import pytest
@@ -7,6 +6,7 @@ from sqlalchemy import update
 import gateways.sandbox
 import store
 from app.http.application import create_app
+from gateways.places import Places, Turn
 from store.assessing.assessments import Assessment
 from store.database import engine
 from store.database.ids import new_id
@@ -329,7 +329,7 @@ def test_a_violation_that_makes_no_sense_is_refused(client, body):
 def test_code_runs_on_the_visible_tests_without_a_transaction(client, monkeypatch):
     seen = {}
 
-    def run(language, code, inputs, *, seconds, together, memory_mb):
+    def run(language, code, inputs, *, seconds, together, memory_mb, holder):
         wait_until(lambda: engine.engine().pool.checkedout() == 0)  # but for the bell's, which is soon let go
         seen.update(language=language, code=code, inputs=inputs)
         return [gateways.sandbox.Run("3\n", "", "ok"), gateways.sandbox.Run("", "boom", "error")]
@@ -356,10 +356,10 @@ def test_where_no_place_is_free_the_candidate_may_try_again(client, monkeypatch)
     monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
     monkeypatch.setattr(gateways.sandbox, "why_not", lambda language: "")
     monkeypatch.setattr(gateways.sandbox, "_spec", lambda *_, **__: {"seconds": 1})
-    monkeypatch.setattr(gateways.sandbox, "_places", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(gateways.sandbox, "_places", Places(1))
     monkeypatch.setattr(gateways.sandbox, "PLACE_SECONDS", 0.1)
     invited = started(client, CODE)
-    with gateways.sandbox._places:
+    with gateways.sandbox._places.taken(Turn(), 1):
         response = client.post(f"{invited.url}answers/{invited.cases[0]}/run/", json={"answer": "print(3)"})
     assert refusal(response) == (503, "UNAVAILABLE")
 

@@ -40,7 +40,7 @@ def make(settings: Settings) -> dict[str, Lane]:
     slow = {
         "network": (settings.network_threads, 16),
         "files": (settings.files_threads, 64),
-        "program": (settings.programs_at_a_time, 16),
+        "program": (2 * settings.programs_at_a_time, 32),  # who waits for a place there holds a thread
         "model": (settings.model_threads, 16),
     }
     usual = settings.request_seconds

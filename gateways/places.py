@@ -1,0 +1,87 @@
+"""Places where programs run: as many at a time as the machine can take, shared fairly between those who want one."""
+
+import contextlib
+import itertools
+import threading
+import time
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Holder:
+    """For whom a program runs: one session of one organisation."""
+
+    organisation: Hashable
+    session: Hashable
+
+
+@dataclass
+class Turn:
+    """One program's wish for places, one input after the other."""
+
+    holder: Holder | None = None
+    used: float = 0.0  # seconds that it has had a place; whoever had less goes first
+    number: int = 0
+
+
+class Places:
+    """Places that are taken for one input at a time.
+
+    A session never holds more than one, and an organisation never all of them where there is more than one. Of those
+    who wait the one whose organisation holds least goes first, then whose program has run for the shortest time.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._held: Counter[Hashable] = Counter()
+        self._taken = 0
+        self._waiting: list[Turn] = []
+        self._numbers = itertools.count()
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def taken(self, turn: Turn, timeout: float) -> Iterator[None]:
+        """Hold a place; raises TimeoutError where none is free in time."""
+        with self._changed:
+            turn.number = next(self._numbers)
+            self._waiting.append(turn)
+            try:
+                if not self._changed.wait_for(lambda: self._next() is turn, timeout):
+                    raise TimeoutError
+                self._count(turn, 1)
+            finally:
+                self._waiting.remove(turn)
+                self._changed.notify_all()
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            turn.used += time.monotonic() - started
+            with self._changed:
+                self._count(turn, -1)
+                self._changed.notify_all()
+
+    def _next(self) -> Turn | None:
+        """Say whose turn it is, if a place is free that anybody who waits may have."""
+        if self._taken >= self.count:
+            return None
+        may = [turn for turn in self._waiting if self._may(turn.holder)]
+        return min(may, key=self._rank, default=None)
+
+    def _may(self, holder: Holder | None) -> bool:
+        if holder is None:
+            return True
+        return not self._held[holder] and self._held[holder.organisation] < max(1, self.count - 1)
+
+    def _rank(self, turn: Turn) -> tuple[int, float, int]:
+        return (self._held[turn.holder.organisation] if turn.holder else 0, turn.used, turn.number)
+
+    def _count(self, turn: Turn, change: int) -> None:
+        self._taken += change
+        if turn.holder:
+            for one in (turn.holder, turn.holder.organisation):
+                self._held[one] += change
+                if not self._held[one]:
+                    del self._held[one]
