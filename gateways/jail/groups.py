@@ -7,7 +7,7 @@ what pipes and sockets hold, files in the small folder, the kernel's own tables.
 import contextlib
 import os
 import signal
-from dataclasses import dataclass
+from typing import NamedTuple
 
 NAME = "hiring-run"
 MOUNTS, OWN = "/proc/self/mountinfo", "/proc/self/cgroup"
@@ -15,8 +15,7 @@ HIGHEST = 1 << 50
 EVERYTHING = "+memory +pids"
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(NamedTuple):
     """Where the groups of runs are made: a folder for each controller, both the same in version 2."""
 
     version: int
@@ -48,8 +47,7 @@ class Groups:
         return group
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The group of one run."""
 
     groups: Groups

@@ -3,7 +3,7 @@
 It is forked from the fork server, which has neither threads nor anything to hide, and gets its order, with one input
 and no other, over a socket. Who ordered and hangs up ends it all.
 
-    fork server ── supervisor ── keeper (leaves the namespaces) ── init (first of its PIDs, builds the walls) ── program
+    fork server ── supervisor ── init (in new namespaces, first of its PIDs, builds the walls) ── program
 
 When init ends, the kernel ends everything that was started behind the walls.
 """
@@ -25,7 +25,7 @@ NAMESPACES = kernel.NEWUSER | kernel.NEWNS | kernel.NEWPID | kernel.NEWNET | ker
 POLL_SECONDS = 0.015  # where the watch alone holds memory
 PATIENT_SECONDS = 0.05  # where the kernel does
 OVERHEAD = 16 << 20  # what init and the walls take of a group's memory
-OURS = 2  # processes of a group that are not the program's
+OURS = 1  # process of a group that is not the program's
 STREAMS = ("out", "err", "note")
 SEALS = 0x2 | 0x4 | 0x8  # neither shrinks nor grows nor changes
 
@@ -59,25 +59,26 @@ def run(
     stdin, kept = _sealed(given), os.memfd_create("kept", os.MFD_CLOEXEC)
     pipes = {name: os.pipe() for name in ("out", "err", "note", "go")}
     started = time.monotonic()
-    keeper = os.fork()
-    if keeper == 0:
+    try:
+        init = kernel.fork_apart(NAMESPACES)
+    except OSError as error:
+        raise WallError(f"unshare: {error}") from error
+    if init == 0:
         os.close(end.detach())
-        _keep(spec, box, (stdin, kept), pipes, as_root=as_root)
+        _init(spec, box, (stdin, kept), pipes, as_root=as_root)
     for one in (stdin, pipes["go"][0], *(pipes[name][1] for name in STREAMS)):
         os.close(one)
     group = None
     ends = {name: pipes[name][0] for name in STREAMS}
     try:
-        watch = Watch(spec, keeper, ends, started + spec["seconds"], end.fileno())
+        watch = Watch(spec, init, ends, started + spec["seconds"], end.fileno())
         try:
-            watch.until(lambda: b"apart\n" in watch.read["note"])
-            if not watch.outcome and watch.open:
-                if groups:
-                    watch.group = group = groups.make(spec["memory_bytes"] + OVERHEAD, walls.PROCESSES + OURS)
-                    group.add(keeper)
-                _map_ids(keeper, as_root=as_root)
-                os.write(pipes["go"][1], b"x")
-            watch.until(lambda: False)
+            if groups:
+                watch.group = group = groups.make(spec["memory_bytes"] + OVERHEAD, walls.PROCESSES + OURS)
+                group.add(init)
+            _map_ids(init, as_root=as_root)
+            os.write(pipes["go"][1], b"x")
+            watch.until_end()
         finally:
             os.close(pipes["go"][1])
             watch.end()
@@ -93,18 +94,18 @@ class Watch:
     """Collects what a program writes, and stops it at the first limit it crosses or when nobody waits any more."""
 
     def __init__(
-        self, spec: dict[str, Any], keeper: int, ends: dict[str, int], deadline: float, listener: int
+        self, spec: dict[str, Any], init: int, ends: dict[str, int], deadline: float, listener: int
     ) -> None:
-        self.spec, self.keeper, self.ends, self.deadline = spec, keeper, ends, deadline
+        self.spec, self.init, self.ends, self.deadline = spec, init, ends, deadline
         self.listener = listener
         self.group: Group | None = None
         self.read = {name: bytearray() for name in STREAMS}
         self.open = {end: name for name, end in ends.items()}
         self.outcome = ""
 
-    def until(self, met: Callable[[], bool]) -> None:
-        """Read on until the condition is met, a limit is crossed, or everything has ended."""
-        while self.open and not self.outcome and not met():
+    def until_end(self) -> None:
+        """Read on until a limit is crossed, or everything has ended."""
+        while self.open and not self.outcome:
             wait = PATIENT_SECONDS if self.group else POLL_SECONDS
             for end in select.select([*self.open, self.listener], [], [], wait)[0]:
                 if end == self.listener:
@@ -126,24 +127,22 @@ class Watch:
     def _overflows(self) -> bool:
         if self.group:
             return self.group.overflowed()
-        init = int(self.note("init") or 0)
-        limit = self.spec["memory_bytes"]
+        limit: int = self.spec["memory_bytes"]
         # What processes share counts once, which takes longer to find out and is looked at when it matters.
-        return bool(init) and _memory(init, _resident) > limit and _memory(init, _proportional) > limit
+        return _memory(self.init, _resident) > limit and _memory(self.init, _proportional) > limit
 
     def note(self, kind: str) -> str:
-        """Give what the keeper or init told about this, once the line is whole."""
+        """Give what init told about this, once the line is whole."""
         for line in self.read["note"].decode(errors="replace").split("\n")[:-1]:
             if line.startswith(kind):
                 return line[len(kind) + 1 :]
         return ""
 
     def end(self) -> None:
-        """Leave nothing running: init takes everything along, and the keeper ends once all of it is gone."""
+        """Leave nothing running: init takes everything along, and has ended once all of it is gone."""
         if self.outcome or self.open:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(self.note("init") or self.keeper), signal.SIGKILL)
-        os.waitpid(self.keeper, 0)
+            os.kill(self.init, signal.SIGKILL)
+        os.waitpid(self.init, 0)
         for end in self.ends.values():
             os.close(end)
         if self.group and not self.outcome and self.group.overflowed():
@@ -211,7 +210,7 @@ def _sum(path: str, names: tuple[bytes, ...]) -> int:
         return sum(int(line.split()[1]) for line in file if line.startswith(names))
 
 
-def _map_ids(keeper: int, *, as_root: bool) -> None:
+def _map_ids(init: int, *, as_root: bool) -> None:
     """Say who the ids behind the walls are outside; root must never be one a program can have."""
     if as_root:
         tables = dict.fromkeys(("uid_map", "gid_map"), f"0 0 1\n{walls.INSIDE} {walls.NOBODY} 1\n")
@@ -222,45 +221,8 @@ def _map_ids(keeper: int, *, as_root: bool) -> None:
             "gid_map": f"{walls.INSIDE} {os.getegid()} 1\n",
         }
     for name, table in tables.items():
-        with open(f"/proc/{keeper}/{name}", "w", encoding="ascii") as file:
+        with open(f"/proc/{init}/{name}", "w", encoding="ascii") as file:
             file.write(table)
-
-
-def _keep(
-    spec: dict[str, Any],
-    box: bytes,
-    files: tuple[int, int],
-    pipes: dict[str, tuple[int, int]],
-    *,
-    as_root: bool,
-) -> NoReturn:
-    """Leave the namespaces, start init, wait for it, end."""
-    note = pipes["note"][1]
-    try:
-        kernel.die_with_parent()
-        _be_first_to_go()
-        os.close(pipes["go"][1])
-        kernel.unshare(NAMESPACES)
-        os.write(note, b"apart\n")
-        if not os.read(pipes["go"][0], 1):
-            os._exit(1)
-        life, held = os.pipe()
-        init = os.fork()
-        if init == 0:
-            os.close(held)
-            kernel.die_with_parent()
-            if select.select([life], [], [], 0)[0]:
-                os._exit(1)  # the keeper ended before it could take us along
-            _init(spec, box, files, pipes, as_root=as_root)
-        os.write(note, b"init %d\n" % init)
-        for name in ("out", "err", "note"):
-            os.close(pipes[name][1])
-        os.waitpid(init, 0)
-    except warm.Become:
-        raise
-    except BaseException as error:  # there is nobody above: the note is the only way to tell
-        os.write(note, f"fault {error}\n".encode())
-    os._exit(0)
 
 
 def _init(
@@ -275,6 +237,11 @@ def _init(
     out, err, note = (pipes[name][1] for name in ("out", "err", "note"))
     stdin, kept = files
     try:
+        kernel.die_with_parent()
+        _be_first_to_go()
+        os.close(pipes["go"][1])
+        if not os.read(pipes["go"][0], 1):
+            os._exit(1)  # the supervisor ended before it could take us along
         walls.build(spec, box)
         program = os.fork()
         if program == 0:

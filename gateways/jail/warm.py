@@ -9,34 +9,23 @@ import sys
 import types
 from collections.abc import Callable
 
-# What short programs use; loaded once for all of them. None of them keeps anything of who used it.
+# What short programs use; loaded once for all of them. None of them keeps anything of who used it. Each makes every
+# fork dearer: what few programs use, as `dataclasses` or `decimal`, they load themselves.
 LOADED = (
     *(
-        "abc",
         "bisect",
         "collections",
         "copy",
-        "dataclasses",
         "datetime",
-        "decimal",
         "enum",
-        "fractions",
         "functools",
-    ),
-    *(
         "heapq",
         "io",
         "itertools",
         "json",
         "math",
-        "operator",
-        "random",
-        "re",
-        "sqlite3",
-        "statistics",
-        "string",
     ),
-    *("threading", "time", "traceback", "typing"),
+    *("operator", "random", "re", "sqlite3", "string", "threading", "time", "typing"),
 )
 OURS = ("gateways", "rules")
 _ROOT = os.getcwd()  # the server is started where this code is

@@ -18,7 +18,8 @@ V2 = "32 25 0:28 / {base} rw - cgroup2 cgroup2 rw\n"
 @pytest.mark.parametrize(
     ("mounts", "own", "folders", "expected"),
     [
-        (V1, "9:pids:/\n4:memory:/a/b\n0::/", ["memory/a/b", "pids", "unified"], [(1, "memory/a/b", "pids"), (2, "unified", "unified")]),
+        (V1, "9:pids:/\n4:memory:/a/b\n0::/", ["memory/a/b", "pids", "unified"], [
+            (1, "memory/a/b", "pids"), (2, "unified", "unified")]),
         (V1_CONTAINER, "9:pids:/docker/abc\n4:memory:/docker/abc", ["memory", "pids"], [(1, "memory", "pids")]),
         (V2, "0::/system/hiring/service", ["system/hiring/service"], [
             (2, "system/hiring/service", "system/hiring/service"), (2, "system/hiring", "system/hiring")]),
