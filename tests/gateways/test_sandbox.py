@@ -573,7 +573,8 @@ def test_links_that_a_build_leaves_are_not_followed(compiled):
     "code",
     [
         """
-                ready = threading.Barrier(65)
+        import threading
+        ready = threading.Barrier(65)
         for _ in range(64):
             threading.Thread(target=ready.wait).start()
         ready.wait()
