@@ -166,8 +166,15 @@ def _build(spec: dict[str, Any], turn: Turn, until: float) -> tuple[Run, bytes]:
     run, box = _once(ordered, "", turn, until)
     if run.outcome == "ok":
         return run, box
-    said = run.stderr or run.stdout or f"The program could not be built: {run.outcome}."
-    return Run("", said, "error", run.time_ms), b""
+    said = "\n".join(filter(None, (run.stderr or run.stdout, _NOT_BUILT.get(run.outcome))))
+    return Run("", said or "The program could not be compiled.", "error", run.time_ms), b""
+
+
+_NOT_BUILT = {
+    "timeout": "The compiler took too long.",
+    "memory": "The compiler needed too much memory.",
+    "output_limit": "The compiler printed too much.",
+}
 
 
 def _once(spec: dict[str, Any], given: str, turn: Turn, until: float, box: bytes = b"") -> tuple[Run, bytes]:

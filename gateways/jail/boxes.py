@@ -12,10 +12,11 @@ class BoxError(Exception):
 
 
 def pack(folder: str) -> bytes:
-    """Take the plain files of a folder that nothing changes any more, with their modes."""
+    """Take the plain files of a folder that nothing changes any more, with their modes; not what is in `.folders`."""
     index: list[tuple[str, int, int]] = []
     blocks: list[bytes] = []
-    for here, _, names in os.walk(folder):
+    for here, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]  # compilers' caches
         for name in names:
             path = os.path.join(here, name)
             if not stat.S_ISREG(os.lstat(path).st_mode):

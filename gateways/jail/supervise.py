@@ -30,6 +30,9 @@ STREAMS = ("out", "err", "note")
 SEALS = 0x2 | 0x4 | 0x8  # neither shrinks nor grows nor changes
 
 
+TOO_LARGE = 1  # the status of a build that left more than may be kept
+
+
 class WallError(Exception):
     """The walls could not be built here."""
 
@@ -249,7 +252,7 @@ def _init(
             for target, end in enumerate((stdin, out, err)):
                 os.dup2(end, target)
             _program(spec, note, as_root=as_root)
-        for end in (out, err, stdin):
+        for end in (out, stdin):
             os.close(end)
         status = None
         while status is None:
@@ -257,9 +260,7 @@ def _init(
             if pid == program:
                 status = os.waitstatus_to_exitcode(ended)
         if spec.get("keep") and status in spec["fine"]:
-            _end_the_rest()
-            with open(kept, "wb", closefd=False) as file:
-                file.write(boxes.pack(walls.BOX))
+            status = _keep_box(kept, err)
         os.write(note, b"ended %d\n" % status)
     except warm.Become:
         raise
@@ -283,6 +284,18 @@ def _program(spec: dict[str, Any], note: int, *, as_root: bool) -> NoReturn:
     except OSError as error:
         os.write(note, f"fault {error}\n".encode())
     os._exit(127)
+
+
+def _keep_box(kept: int, err: int) -> int:
+    """Keep what the program left in its box; return its status, which is no success where that is too much."""
+    _end_the_rest()
+    try:
+        with open(kept, "wb", closefd=False) as file:
+            file.write(boxes.pack(walls.BOX))
+    except boxes.BoxError as error:
+        os.write(err, f"{error}\n".encode())
+        return TOO_LARGE
+    return 0
 
 
 def _end_the_rest() -> None:
