@@ -1,6 +1,6 @@
 """The fork server: a warm interpreter that knows nothing, from which each supervisor is forked, and of it the program.
 
-It starts with an environment that says which letters there are and nothing else, in an interpreter that has loaded the
+It starts with the environment of programs, which is the same for all of them, in an interpreter that has loaded the
 standard library's everyday modules and this package: no settings, keys or connections, nor any program's text, ever
 enter it. It ends as soon as the service closes its end of the socket, and everything below it ends with it.
 """

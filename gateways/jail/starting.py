@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gateways.jail import frames
-from gateways.jail.walls import PROCESSES
+from gateways.jail.walls import ENVIRONMENT, PROCESSES
 from gateways.languages import python
 
 RETRY_SECONDS = 60.0  # a machine that could not do something is asked again after this
@@ -75,7 +75,7 @@ class Server:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                env={"LANG": "C.UTF-8"},
+                env=ENVIRONMENT,
                 cwd=_ROOT,
                 start_new_session=True,
             )

@@ -46,7 +46,7 @@ def load() -> None:
             importlib.import_module(name)
 
 
-def starting(command: list[str], environment: dict[str, str]) -> Callable[[], None]:
+def starting(command: list[str]) -> Callable[[], None]:
     """Prepare what a command of this interpreter would do, a file after its options."""
     place = next(number for number, part in enumerate(command) if number and not _is_option(command, number))
     path = command[place]
@@ -54,8 +54,6 @@ def starting(command: list[str], environment: dict[str, str]) -> Callable[[], No
     def start() -> None:
         module = types.ModuleType("__main__")
         sys.argv, sys.orig_argv = command[place:], command
-        os.environ.clear()
-        os.environ.update(environment)
         _forget()
         _open_streams()
         sys.modules["__main__"] = module
