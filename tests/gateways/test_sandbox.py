@@ -555,7 +555,8 @@ def test_a_program_is_built_once_and_each_run_starts_from_what_was_built(compile
     ],
 )
 def test_a_program_that_cannot_be_built_is_an_error_on_every_input(compiled, monkeypatch, script, said):
-    monkeypatch.setattr(sandbox, "BUILD_SECONDS", 1)
+    if said == "The compiler took too long.":
+        monkeypatch.setattr(sandbox, "BUILD_SECONDS", 1)
     assert run(compiled(script), "true", ["1", "2"]) == [Run("", said, "error")] * 2
 
 
