@@ -4,6 +4,7 @@ Everything that is not listed is "not implemented", which the C library and the 
 calls of another machine type or numbering end the program. Later kernels' calls wait until somebody needs them.
 """
 
+import functools
 import platform
 import struct
 from collections.abc import Iterable
@@ -251,6 +252,7 @@ _EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
 
 
+@functools.cache
 def program(machine: str = "") -> bytes:
     """Write the filter for this machine, 8 bytes an instruction; raise OSError for an unknown one."""
     machine = machine or platform.machine()

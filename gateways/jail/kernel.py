@@ -60,9 +60,9 @@ def die_with_parent() -> None:
     _check("prctl", _libc.prctl(_SET_PDEATHSIG, 9, 0, 0, 0))
 
 
-def give_way(niceness: int) -> None:
-    """Let other sessions go first, where the kernel shares time between sessions before it does between processes."""
-    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w", encoding="ascii") as file:
+def give_way(pid: int, niceness: int) -> None:
+    """Have a session let others go first, where the kernel shares time between sessions before it does in them."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
         file.write(str(niceness))
 
 

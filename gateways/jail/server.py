@@ -5,6 +5,7 @@ standard library's everyday modules and this package: no settings, keys or conne
 enter it. It ends as soon as the service closes its end of the socket, and everything below it ends with it.
 """
 
+import contextlib
 import gc
 import os
 import signal
@@ -12,15 +13,16 @@ import socket
 import sys
 from collections.abc import Callable
 
-from gateways.jail import frames, groups, kernel, supervise, walls, warm
+from gateways.jail import calls, frames, groups, supervise, warm
 
 
 def main() -> Callable[[], None]:
     """Serve until the service has gone; return, in a process of a program's own, what that has to do."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    kernel.give_way(walls.NICENESS)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a supervisor ended: its answer says so
     warm.load()
+    with contextlib.suppress(OSError):  # each run would say so
+        calls.program()
     os.chdir("/")
     found = groups.find() if len(sys.argv) < 3 else "none were wanted"
     frames.send(control, {"why_no_groups": found if isinstance(found, str) else ""})

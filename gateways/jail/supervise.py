@@ -72,6 +72,8 @@ def run(
                 watch.group = group = groups.make(spec["memory_bytes"] + OVERHEAD, walls.PROCESSES + OURS)
                 group.add(init)
             _map_ids(init, as_root=as_root)
+            os.read(ends["note"], 1)  # it has a session of its own now, or has ended
+            kernel.give_way(init, walls.NICENESS)  # and the watch need not
             os.write(pipes["go"][1], b"x")
             watch.until_end()
         finally:
@@ -113,6 +115,8 @@ def _init(
     stdin, kept = files
     try:
         kernel.die_with_parent()
+        os.setsid()
+        os.write(note, b"\n")
         _be_first_to_go()
         os.close(pipes["go"][1])
         if not os.read(pipes["go"][0], 1):
@@ -120,7 +124,7 @@ def _init(
         walls.build(spec, box)
         program = os.fork()
         if program == 0:
-            os.setpgid(0, 0)  # and no session of its own, which could weigh as much as the service's again
+            os.setpgid(0, 0)  # and no session of its own, which could weigh as much as the service's
             for target, end in enumerate((stdin, out, err)):
                 os.dup2(end, target)
             _program(spec, note, as_root=as_root)

@@ -1,7 +1,7 @@
 # Tries: files in its box.
 # Group: the box's size.
 # Watch: the box's size.
-# Ends: ok.
+# Ends: ok timeout.
 
 held = 0
 try:

@@ -1,7 +1,7 @@
 # Tries: memory in many processes, little in each.
 # Group: its group's memory.
 # Watch: the watch on memory.
-# Ends: memory.
+# Ends: memory timeout.
 
 import os, time
 

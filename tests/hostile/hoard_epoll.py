@@ -1,7 +1,7 @@
 # Tries: watches of epoll, in memory of the kernel.
 # Group: its group's memory and the count of open files.
 # Watch: the kernel's count.
-# Ends: ok memory error.
+# Ends: ok memory error timeout.
 
 import os, select
 

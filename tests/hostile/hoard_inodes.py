@@ -1,7 +1,7 @@
 # Tries: empty files without end.
 # Group: the box's count of files.
 # Watch: the box's count of files.
-# Ends: ok.
+# Ends: ok timeout.
 
 number = 0
 try:

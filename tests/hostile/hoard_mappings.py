@@ -1,7 +1,7 @@
 # Tries: mappings without end, each with a table of the kernel.
 # Group: its group's memory and the kernel's count.
 # Watch: the kernel's count.
-# Ends: ok error memory.
+# Ends: ok error memory timeout.
 
 import mmap
 

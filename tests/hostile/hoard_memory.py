@@ -1,7 +1,7 @@
 # Tries: memory of its own, in one go and bit by bit.
 # Group: its group's memory.
 # Watch: the watch on memory.
-# Ends: memory.
+# Ends: memory timeout.
 
 data = []
 while True:

@@ -1,7 +1,7 @@
 # Tries: page tables of an enormous empty area.
 # Group: its address space and its group's memory.
 # Watch: its address space.
-# Ends: ok memory error.
+# Ends: ok memory error timeout.
 
 import mmap
 

@@ -1,7 +1,7 @@
 # Tries: open files on their way between sockets, which count as nobody's.
 # Group: its group's memory and the kernel's count.
 # Watch: the kernel's count of files on their way.
-# Ends: ok memory error.
+# Ends: ok memory error timeout.
 
 import os, socket
 

@@ -1,7 +1,7 @@
 # Tries: memory in the buffers of pipes.
 # Group: its group's memory.
 # Watch: the limit of each user: 64 MiB.
-# Ends: ok memory.
+# Ends: ok memory timeout.
 
 import fcntl, os
 

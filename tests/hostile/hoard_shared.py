@@ -1,7 +1,7 @@
 # Tries: shared memory without a name.
 # Group: its group's memory.
 # Watch: the watch on memory.
-# Ends: memory.
+# Ends: memory timeout.
 
 import mmap
 

@@ -1,7 +1,7 @@
 # Tries: files in /dev/shm.
 # Group: the folder's size.
 # Watch: the folder's size.
-# Ends: ok error.
+# Ends: ok error timeout.
 
 import os
 

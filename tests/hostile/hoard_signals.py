@@ -1,7 +1,7 @@
 # Tries: signals that wait, in memory of the kernel.
 # Group: the count of signals.
 # Watch: the count of signals.
-# Ends: ok.
+# Ends: ok timeout.
 
 import ctypes, os, signal
 

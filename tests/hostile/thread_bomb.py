@@ -1,7 +1,7 @@
 # Tries: to start so many threads as it can.
 # Group: the count of processes.
 # Watch: the count of processes.
-# Ends: ok memory.
+# Ends: ok memory timeout.
 
 import os, threading, time
 
