@@ -603,12 +603,16 @@ def test_links_that_a_build_leaves_are_not_followed(compiled):
             assert await process.wait() == 0
         asyncio.run(main())
         """,
-        "from concurrent.futures import ProcessPoolExecutor as Pool; assert [*Pool(2).map(abs, [-1])] == [1]",
+        """
+        from concurrent.futures import ProcessPoolExecutor
+        with ProcessPoolExecutor(2) as pool:
+            assert [*pool.map(abs, [-1])] == [1]
+        """,
     ],
     ids=["64 threads", "a pool", "60 generations", "asyncio", "a pool of futures"],
 )
 def test_threads_and_processes_work(level, code):
-    assert once("python", "if True:" + code if code[0] == "\n" else code, seconds=20) == Run("", "", "ok")
+    assert once("python", f"if True:{code}", seconds=20) == Run("", "", "ok")
 
 
 @pytest.fixture(params=["group", "watch"])
