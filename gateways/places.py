@@ -23,6 +23,7 @@ class Turn:
 
     holder: Holder | None = None
     used: float = 0.0  # seconds that it has had a place; whoever had less goes first
+    waited: float = 0.0  # seconds that it has waited for one
     number: int = 0
 
 
@@ -44,6 +45,7 @@ class Places:
     @contextlib.contextmanager
     def taken(self, turn: Turn, timeout: float) -> Iterator[None]:
         """Hold a place; raises TimeoutError where none is free in time."""
+        came = time.monotonic()
         with self._changed:
             turn.number = next(self._numbers)
             self._waiting.append(turn)
@@ -55,6 +57,7 @@ class Places:
                 self._waiting.remove(turn)
                 self._changed.notify_all()
         started = time.monotonic()
+        turn.waited += started - came
         try:
             yield
         finally:

@@ -8,7 +8,6 @@ Where the kernel or a container refuses any of this, `available` is False and no
 
 import functools
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -138,18 +137,17 @@ def _run(
 ) -> list[Run]:
     if sys.platform != "linux":
         raise UnavailableError("the sandbox needs Linux")
-    until = time.monotonic() + together
     spec = _spec(language, code, seconds=seconds, memory_mb=memory_mb)
     box = b""
     if "build" in spec:
-        built, box = _build(spec, turn, until)
+        built, box = _build(spec, turn, together)
         if built.outcome != "ok":
             return [built for _ in inputs]
         spec["files"] = {}
-    return [_once(spec, given, turn, until, box)[0] for given in inputs]
+    return [_once(spec, given, turn, together, box)[0] for given in inputs]
 
 
-def _build(spec: dict[str, Any], turn: Turn, until: float) -> tuple[Run, bytes]:
+def _build(spec: dict[str, Any], turn: Turn, together: float) -> tuple[Run, bytes]:
     """Run the compiler; return how it went, an error if it failed in any way, and the box that programs start from."""
     ordered = {
         **spec,
@@ -163,7 +161,7 @@ def _build(spec: dict[str, Any], turn: Turn, until: float) -> tuple[Run, bytes]:
         "limits": _limits(BUILD_SECONDS, BUILD_MEMORY_MB, reserves=True)
         | {"RLIMIT_FSIZE": BUILD_BOX_MIB * MIB},
     }
-    run, box = _once(ordered, "", turn, until)
+    run, box = _once(ordered, "", turn, together)
     if run.outcome == "ok":
         return run, box
     said = "\n".join(filter(None, (run.stderr or run.stdout, _NOT_BUILT.get(run.outcome))))
@@ -177,18 +175,17 @@ _NOT_BUILT = {
 }
 
 
-def _once(spec: dict[str, Any], given: str, turn: Turn, until: float, box: bytes = b"") -> tuple[Run, bytes]:
-    """Run a program on one input within the time that is left for all of them."""
-    left = until - time.monotonic()
-    if left <= 0 and turn.used:
+def _once(
+    spec: dict[str, Any], given: str, turn: Turn, together: float, box: bytes = b""
+) -> tuple[Run, bytes]:
+    """Run a program on one input within the time that is left for all of them, which waiting for places is not."""
+    left = together - turn.used
+    if left <= 0:
         return Run("", "", "timeout"), b""
     try:
-        with _places.taken(turn, min(PLACE_SECONDS, left)):
-            seconds = min(spec["seconds"], until - time.monotonic())
-            answer = _supervised(spec | {"seconds": seconds}, given, box)
+        with _places.taken(turn, min(PLACE_SECONDS, together) - turn.waited):
+            answer = _supervised(spec | {"seconds": min(spec["seconds"], left)}, given, box)
     except TimeoutError:
-        if turn.used and left <= PLACE_SECONDS:
-            return Run("", "", "timeout"), b""
         raise Unavailable("Other code is running just now; try again in a moment.") from None
     if "fault" in answer:
         raise UnavailableError(f"this machine offers no sandbox: {answer['fault']}")
