@@ -189,7 +189,7 @@ def test_a_program_has_a_limited_number_of_processes():
         except OSError:
             print("stopped", count < 200)
     """
-    result = once("python", f"if True:{code}")
+    result = once("python", f"if True:{code}", seconds=20)
     assert (result.stdout, result.outcome) == ("stopped True\n", "ok")
 
 
