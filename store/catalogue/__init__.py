@@ -1,4 +1,4 @@
-"""The platform catalogue: cases that ship with the service, one YAML file per track."""
+"""The platform catalogue: cases that ship with the service, in YAML files: `track.yaml` or `track.part.yaml`."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -29,7 +29,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is about ten 
 def load() -> list[dict[str, object]]:
     """Read every case of the catalogue, complete with defaults, in the order of case_number."""
     cases = [
-        _complete(case, track=path.stem)
+        _complete(case, track=path.name.split(".")[0])
         for path in Path(__file__).parent.glob("*.yaml")
         for case in yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - both are safe loaders
     ]

@@ -1,16 +1,30 @@
 """The platform catalogue is complete, consistent and solvable."""
 
 import re
+import time
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from gateways import sandbox
 from store.catalogue import load
 
 CASES: list[dict[str, Any]] = load()
+WRONG = Path(__file__).parents[1] / "catalogue"
+SECONDS: dict[str, float] = {}  # that a case's solutions took, right and wrong
+
+
+@pytest.fixture(scope="module", autouse=True)
+def how_long_it_took():
+    yield
+    if SECONDS:
+        print(
+            f"\n{len(SECONDS)} coding cases: {sum(SECONDS.values()):.0f} s for their solutions, right and wrong"
+        )  # noqa: T201
 
 
 def of_type(case_type: str) -> list[Any]:
@@ -25,6 +39,14 @@ def test_there_are_enough_cases_in_enough_tracks():
     assert len(CASES) >= 40
     assert len(tracks) >= 6
     assert min(tracks.values()) >= 3
+
+
+def test_there_are_at_least_sixty_coding_cases_over_languages_and_levels():
+    coding = [case for case in CASES if case["case_type"] == "coding"]
+    assert len(coding) >= 60
+    levels = Counter((case["language"], case["difficulty"]) for case in coding)
+    for language in ("python", "javascript", "sql", "bash"):
+        assert min(levels[language, level] for level in ("easy", "medium", "hard")) >= 2, language
 
 
 def test_types_and_difficulties_are_mixed():
@@ -138,16 +160,32 @@ def test_a_program_has_visible_and_hidden_tests(case):
 def passed(case, code):
     if reason := sandbox.why_not(case["language"]):
         pytest.skip(f"no sandbox here: {reason}")
-    runs = sandbox.run(case["language"], code, [test["input"] for test in case["test_cases"]])
-    outcomes = zip(runs, case["test_cases"], strict=True)
-    return [sandbox.passes(run, test["expected_output"]) for run, test in outcomes]
+    tests = case["test_cases"]
+    runs = sandbox.run(case["language"], code, [test["input"] for test in tests])
+    return [sandbox.passes(run, test["expected_output"]) for run, test in zip(runs, tests, strict=True)]
+
+
+def wrong_solutions(case):
+    """Read what looks like a solution and is none: by the name of its mistake."""
+    return yaml.safe_load((WRONG / f"{case['slug']}.yaml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("case", of_type("coding"))
-def test_the_reference_solution_passes_every_test(case):
+def test_the_reference_solution_passes_every_test_and_wrong_ones_do_not(case):
+    began = time.monotonic()
     assert all(passed(case, case["solution"]))
+    wrong = wrong_solutions(case)
+    slipped = [name for name, code in wrong.items() if all(passed(case, code))]
+    assert slipped == []
+    assert len(wrong) >= 2
+    SECONDS[case["slug"]] = time.monotonic() - began
 
 
 @pytest.mark.parametrize("case", of_type("coding"))
 def test_the_starter_code_is_not_a_solution(case):
     assert not all(passed(case, case["starter_code"]))
+
+
+def test_every_wrong_solution_belongs_to_a_case():
+    slugs = {case["slug"] for case in CASES if case["case_type"] == "coding"}
+    assert {path.stem for path in WRONG.glob("*.yaml")} == slugs
