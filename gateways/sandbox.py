@@ -17,6 +17,7 @@ from gateways.jail import starting
 from gateways.jail.starting import Known, process_limit, supervise
 from gateways.languages import LANGUAGES
 from gateways.places import Holder, Places, Turn
+from rules import outputs
 from rules.errors import Unavailable
 
 OUTPUT_BYTES = 64 * 1024
@@ -39,6 +40,7 @@ class Run:
     stderr: str
     outcome: str
     time_ms: int = field(default=0, compare=False)  # from the start to the end, walls included
+    exit_code: int | None = field(default=None, compare=False)  # a signal's is negative; None where it was stopped
 
 
 def configure(*, at_a_time: int) -> None:
@@ -102,11 +104,7 @@ def run(
 
 def passes(run: Run, expected: str) -> bool:
     """Compare a run with what was expected, blind to white space that ends a line and to empty last lines."""
-    return run.outcome == "ok" and _trim(run.stdout) == _trim(expected)
-
-
-def _trim(text: str) -> list[str]:
-    return [line.rstrip() for line in text.rstrip().split("\n")]
+    return run.outcome == "ok" and outputs.same(run.stdout, expected)
 
 
 def _probe(language: str) -> str:
@@ -190,7 +188,7 @@ def _once(
     if "fault" in answer:
         raise UnavailableError(f"this machine offers no sandbox: {answer['fault']}")
     out, err = (answer[name].decode(errors="replace") for name in ("stdout", "stderr"))
-    return Run(out, err, answer["outcome"], answer["time_ms"]), answer["box"]
+    return Run(out, err, answer["outcome"], answer["time_ms"], answer["exit_code"]), answer["box"]
 
 
 def _supervised(spec: dict[str, Any], given: str, box: bytes) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a candidate's browser asks for; the token in the path is the credential."""
 
 import functools
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -8,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+import gateways.judging
 import gateways.sandbox
 import rules.sessions
 import schemas.enrollments
@@ -26,7 +28,7 @@ Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
 
 RUN_SECONDS = 5  # per visible test
-TOGETHER_SECONDS = 30  # for all of them, and for a place to run: less than the request has
+TOGETHER_SECONDS = 30  # for all of them, their checks, and for a place to run: less than the request has
 RUN_MEMORY_MB = 256
 
 
@@ -91,6 +93,7 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
     if not gateways.sandbox.available(language):
         return {"available": False, "results": []}
     tests = schemas.sessions.visible_tests(content)
+    until = time.monotonic() + TOGETHER_SECONDS
     runs = gateways.sandbox.run(
         language,
         code,
@@ -100,10 +103,8 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
         memory_mb=RUN_MEMORY_MB,
         holder=Holder(organisation, token),
     )
-    passed = [
-        gateways.sandbox.passes(one, test["expected_output"]) for one, test in zip(runs, tests, strict=True)
-    ]
-    return schemas.sessions.run(tests, runs, passed)
+    verdicts = gateways.judging.judge(tests, runs, together=until - time.monotonic())
+    return schemas.sessions.run(tests, runs, verdicts)
 
 
 def submit_session(begin: Begin, token: str) -> Body:

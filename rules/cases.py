@@ -1,5 +1,6 @@
 """What a case of each type needs."""
 
+import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,6 +44,7 @@ def _numeric(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
 
 def _coding(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     tests = case["test_cases"]
+    checks = {test["check"]: number for number, test in reversed(list(enumerate(tests))) if test.get("check")}
     return [
         ("/language", "A coding case needs its language.", case["language"] is None),
         ("/test_cases", "A coding case needs at least one test.", not tests),
@@ -51,7 +53,35 @@ def _coding(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
             "At least one test must count.",
             bool(tests) and not any(test["weight"] for test in tests),
         ),
+        *(
+            (f"/test_cases/{number}/check", fault, True)
+            for text, number in checks.items()
+            if (fault := _fault_of_check(text))
+        ),
     ]
+
+
+def _fault_of_check(text: str) -> str:
+    """Say why a check could not be used; empty if it could. It is read, never run."""
+    try:
+        found = ast.parse(text)
+    except SyntaxError as error:
+        return f"The check is not Python: {error.msg} (line {error.lineno})."
+    except (ValueError, RecursionError, MemoryError):
+        return "The check is not Python that can be read."
+    named = [one for one in found.body if isinstance(one, ast.FunctionDef) and one.name == "check"]
+    if not named:
+        return "The check must define a function check(input, output, expected_output)."
+    takes = named[-1].args
+    many = len(takes.posonlyargs) + len(takes.args)
+    least = many - len(takes.defaults)
+    if (
+        least > 3
+        or (many < 3 and not takes.vararg)
+        or len(takes.kwonlyargs) > sum(one is not None for one in takes.kw_defaults)
+    ):
+        return "The function check must take three arguments: input, output and expected_output."
+    return ""
 
 
 _CHECKS = {"mcq": _mcq, "numeric": _numeric, "coding": _coding}

@@ -59,8 +59,11 @@ class Result:
     passed: bool | None
 
 
-def grade(content: Content, answer: object, passed_tests: Sequence[bool] | None = None) -> Grade:
-    """Grade one answer; passed_tests holds each test's outcome for a coding case, None if none could run."""
+def grade(content: Content, answer: object, passed_tests: Sequence[bool | None] | None = None) -> Grade:
+    """Grade one answer; passed_tests holds each test's outcome for a coding case, None if none could run.
+
+    A test's outcome is None where its check failed: then a person judges the answer.
+    """
     if _is_empty(answer):
         return SKIPPED
     if content["case_type"] == "coding":
@@ -140,9 +143,9 @@ def _text(content: Content, answer: object) -> Decimal | None:
     return ALL if fold(str(answer)) in accepted else None
 
 
-def _coding(content: Content, passed_tests: Sequence[bool] | None) -> Decimal | None:
+def _coding(content: Content, passed_tests: Sequence[bool | None] | None) -> Decimal | None:
     weights = [Decimal(str(test.get("weight", 1))) for test in content.get("test_cases") or []]
-    if passed_tests is None or not weights:
+    if passed_tests is None or None in passed_tests or not weights:
         return None
     if not any(weights):
         weights = [ALL] * len(weights)

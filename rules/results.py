@@ -17,13 +17,14 @@ WAITING = {
 LONGEST_OUTPUT = 4 * 1024  # of a test, in bytes, that is kept
 LONGEST_MESSAGE = 1_000
 
-# Why a program came to no good end, where it does not say so itself.
-ENDS = {
-    "ok": "",
-    "timeout": "The program ran out of time.",
-    "memory": "The program ran out of memory.",
-    "output_limit": "The program wrote too much.",
-}
+
+class Verdict(Protocol):
+    """What is said of one run: None where the test's check failed."""
+
+    @property
+    def passed(self) -> bool | None: ...  # noqa: D102
+    @property
+    def message(self) -> str: ...  # noqa: D102
 
 
 class Run(Protocol):
@@ -50,13 +51,14 @@ class Case(Protocol):
 C = TypeVar("C", bound=Case)
 
 
-def tested(run: Run, *, passed: bool) -> dict[str, Any]:
-    """Return what is kept of one test: whether it passed, the beginning of the output, the end of what was wrong."""
-    message = ENDS.get(run.outcome, run.stderr.strip()[-LONGEST_MESSAGE:])
+def tested(run: Run, verdict: Verdict) -> dict[str, Any]:
+    """Return what is kept of one test: the verdict and why, the beginning of the output, the end of its complaints."""
+    room = LONGEST_MESSAGE - len(verdict.message) - 1
+    complaints = run.stderr.strip()[-room:] if room > 0 else ""
     return {
-        "passed": passed,
+        "passed": verdict.passed,
         "output": printable(run.stdout).encode()[:LONGEST_OUTPUT].decode(errors="ignore"),
-        "message": printable(message),
+        "message": printable(f"{verdict.message}\n{complaints}".strip()[:LONGEST_MESSAGE]),
         "time_ms": run.time_ms,
     }
 

@@ -3,7 +3,7 @@
 The candidate's view is built from named fields, never by leaving fields out: what is not listed here stays inside.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -73,7 +73,11 @@ def _case(case: Any) -> dict[str, Any]:
         "language": content["language"],
         "starter_code": content["starter_code"],
         "test_cases": [
-            {"input": test["input"], "expected_output": test["expected_output"]}
+            {
+                "input": test["input"],
+                "expected_output": test["expected_output"],
+                "checked": bool(test.get("check")),
+            }
             for test in visible_tests(content)
         ],
         "points": content["points"],
@@ -93,8 +97,8 @@ def visible_tests(content: dict[str, Any]) -> list[dict[str, Any]]:
     return [test for test in content["test_cases"] if test.get("hidden") is False]
 
 
-def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], passed: Sequence[bool]) -> dict[str, Any]:
-    """Show how the candidate's code did on the visible tests."""
+def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], verdicts: Sequence[Any]) -> dict[str, Any]:
+    """Show how the candidate's code did on the visible tests, and where it went wrong."""
     return {
         "available": True,
         "results": [
@@ -104,11 +108,20 @@ def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], passed: Sequence[b
                 "stdout": printable(one.stdout),
                 "stderr": printable(one.stderr),
                 "outcome": one.outcome,
-                "passed": ok,
+                "passed": verdict.passed,
+                "message": printable(verdict.message),
+                "difference": verdict.difference and _printable(verdict.difference),
+                "checked": bool(test.get("check")),
+                "exit_code": one.exit_code if one.exit_code is not None and one.exit_code >= 0 else None,
+                "time_ms": one.time_ms,
             }
-            for test, one, ok in zip(tests, runs, passed, strict=True)
+            for test, one, verdict in zip(tests, runs, verdicts, strict=True)
         ],
     }
+
+
+def _printable(difference: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: printable(one) if isinstance(one, str) else one for name, one in difference.items()}
 
 
 def violation(violation: Any) -> dict[str, Any]:

@@ -152,7 +152,7 @@ function runner(one, field, onRun) {
     if (result.ok) results.replaceChildren(...result.body.results.map(shown));
   });
   const tests = one.test_cases.map((test, number) =>
-    element("div", { className: "test" }, element("h3", { textContent: `Test ${number + 1}` }), pair("Input", test.input), pair("Expected output", test.expected_output)),
+    element("div", { className: "test" }, element("h3", { textContent: `Test ${number + 1}` }), pair("Input", test.input), pair(wanted(test), test.expected_output)),
   );
   const visible = element("details", { className: "tests" }, element("summary", { textContent: `Visible tests (${tests.length})` }), ...tests);
   return element("div", { className: "runner" }, ...(tests.length ? [button, summary, results, visible] : []));
@@ -165,20 +165,45 @@ function said(result) {
   return `${passed} of ${result.body.results.length} visible tests passed. More tests may run after you submit.`;
 }
 
-// How a program ended, where it did not end by itself.
+// How a program ended, where the server's sentence says less than it could.
 const ENDED = {
   timeout: "Stopped: the program took too long. It may never end.",
   memory: "Stopped: the program used more memory than it may.",
   output_limit: "Stopped: the program printed more than it may.",
-  error: "The program ended with an error.",
 };
+const VERDICTS = { true: "passed", false: "not passed", null: "not judged" };
+const NOT_JUDGED = "This output cannot be judged just now; it does not count against you. A person looks at it after you submit.";
+
+const wanted = (test) => (test.checked ? "Expected output (others may be right, too)" : "Expected output");
 
 function shown(one, number) {
-  const head = element("h3", { textContent: `Test ${number + 1}: ${one.passed ? "passed" : "not passed"}` });
-  const rest = one.passed ? [] : [pair("Input", one.input), pair("Expected output", one.expected_output), pair("Your output", one.stdout)];
-  if (one.stderr) rest.push(pair("Errors", one.stderr));
-  if (one.outcome in ENDED) rest.unshift(element("p", { className: "ended", textContent: ENDED[one.outcome] }));
+  const took = element("span", { className: "took", textContent: ` · ${one.time_ms} ms` });
+  const head = element("h3", {}, `Test ${number + 1}: ${VERDICTS[one.passed]}`, took);
+  const why = one.passed === null ? NOT_JUDGED : (ENDED[one.outcome] ?? (one.difference ? placed(one.difference) : one.message));
+  const rest = one.passed ? [] : [element("p", { className: "ended", textContent: why })];
+  if (one.difference) rest.push(compared(one.difference));
+  if (!one.passed) rest.push(pair("Input", one.input), pair(wanted(one), one.expected_output), pair("Your output", one.stdout));
+  if (one.stderr) rest.push(pair("What it wrote to standard error", one.stderr));
   return element("li", { className: "result", dataset: { passed: one.passed } }, head, ...rest);
+}
+
+function placed({ line, column, expected, got }) {
+  if (got === null) return `Your output ends before line ${line}.`;
+  if (expected === null) return `Line ${line} of your output should not be there.`;
+  return `The first difference is in line ${line}, at character ${column}.`;
+}
+
+// The two lines one below the other, with the first character that differs marked in each.
+function compared({ line, column, expected, got }) {
+  const row = (label, text) => (text === null ? [] : [element("dt", { textContent: label }), element("dd", {}, ...marked(text, column))]);
+  return element("dl", { className: "difference", ariaLabel: `Line ${line}` }, ...row("Expected", expected), ...row("Got", got));
+}
+
+function marked(text, column) {
+  if (text.startsWith("…") || text.endsWith("…")) return [text]; // cut: the column counts in the whole line
+  const characters = [...text];
+  const at = column - 1;
+  return [characters.slice(0, at).join(""), element("mark", { textContent: characters[at] ?? "⏎" }), characters.slice(at + 1).join("")];
 }
 
 function pair(label, content) {

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 import schemas.enrollments
 import schemas.results
 import store
-from gateways import sandbox
+from gateways import judging, sandbox
 from rules import results as rules
 from store.advancing import waiting
 from store.assessing import results
@@ -55,7 +55,6 @@ def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None, until: floa
         return None
     tests = content["test_cases"]
     runs = sandbox.run(language, str(answer[0]), [test["input"] for test in tests], together=together)
-    return [
-        rules.tested(run, passed=sandbox.passes(run, test["expected_output"]))
-        for run, test in zip(runs, tests, strict=True)
-    ]
+    together = min(sandbox.TOGETHER_SECONDS, until - time.monotonic())
+    verdicts = judging.judge(tests, runs, together=together)
+    return [rules.tested(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)]

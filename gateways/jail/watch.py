@@ -86,7 +86,8 @@ class Watch:
             raise WallError("the program was lost before it ended")
         limit = self.spec["output_bytes"]
         out, err = (bytes(self.read[name][:limit]) for name in ("out", "err"))
-        return {"outcome": self.outcome or _outcome(int(ended), err, self.spec["fine"])}, (out, err)
+        outcome = self.outcome or _outcome(int(ended), err, self.spec["fine"])
+        return {"outcome": outcome, "exit_code": None if self.outcome else int(ended)}, (out, err)
 
 
 # What the runtimes say when a limit, rather than the watch, refused them memory.

@@ -41,4 +41,7 @@ def _complete(case: dict[str, object], *, track: str) -> dict[str, object]:
     for name in DECIMALS:
         if case.get(name) is not None:
             case[name] = Decimal(str(case[name]))
+    check = case.pop("check", "")  # written once for all tests of a case
+    if check:
+        case["test_cases"] = [test | {"check": check} for test in case["test_cases"]]  # type: ignore[attr-defined]
     return {"track": track, **defaults, **case}

@@ -65,6 +65,11 @@ def test_a_case_of_each_type_is_kept_with_its_defaults(tenant: Tenant, kind: str
     ("numeric", {"tolerance": -1}, "/tolerance"), ("numeric", {"tolerance": "-0.5"}, "/tolerance"),
     ("coding", {"language": None}, "/language"), ("coding", {"language": "cobol"}, "/language"),
     ("coding", {"test_cases": []}, "/test_cases"), ("coding", {"test_cases": [{"weight": 0}]}, "/test_cases"),
+    ("coding", {"test_cases": [{"check": "def check(a, b):\n  return True"}]}, "/test_cases/0/check"),
+    ("coding", {"test_cases": [{}, {"check": "def check(:"}]}, "/test_cases/1/check"),
+    ("coding", {"test_cases": [{"check": "lambda input, output, expected: True"}]}, "/test_cases/0/check"),
+    ("coding", {"test_cases": [{"check": "(" * 9000}]}, "/test_cases/0/check"),
+    ("coding", {"test_cases": [{"check": "x" * 20001}]}, "/test_cases/0/check"),
     ("coding", {"test_cases": [{"weight": 1001}]}, "/test_cases/0/weight"), ("text", {"title": " "}, "/title"),
     ("text", {"title": "x" * 501}, "/title"), ("text", {"points": -1}, "/points"), ("text", {"points": 1001},
     "/points"),
@@ -117,6 +122,14 @@ def test_a_tests_weight_may_be_a_number_or_a_decimal_string(tenant: Tenant, give
     assert made["test_cases"][0]["weight"] == shown
     changed = tenant.live.patch(f"/cases/{made['id']}/update/", {"test_cases": [test]}).json()
     assert changed["test_cases"] == made["test_cases"]
+
+
+def test_a_check_function_is_kept_and_shown(tenant: Tenant) -> None:
+    check = "def check(input, output, expected_output):\n    return True\n"
+    tests = [{"expected_output": "1", "check": check}, {"expected_output": "2"}]
+    case = made(tenant.live, title="Any", case_type="coding", language="python", test_cases=tests)
+    assert [one["check"] for one in case["test_cases"]] == [check, ""]
+    assert seen(tenant.live, case["id"]) == case
 
 
 def test_a_deleted_case_is_gone_from_everywhere_but_what_has_it(tenant: Tenant) -> None:

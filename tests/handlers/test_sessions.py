@@ -342,7 +342,34 @@ def test_code_runs_on_the_visible_tests_without_a_transaction(client, monkeypatc
     assert shown["available"]
     assert [one["passed"] for one in shown["results"]] == [True, False]
     assert shown["results"][1]["stderr"] == "boom"
+    assert shown["results"][1]["message"] == "The program ended with an error."
     assert invited.answers() == [None]
+
+
+def test_a_run_says_where_the_output_differs_and_never_shows_what_checks_it(client):
+    check = "def check(input, output, expected_output):\n    return output.strip() == 'any' or 'Print any.'\n"
+    visible = {"input": "", "weight": 1, "hidden": False}
+    tests = [
+        visible | {"expected_output": "1\n2\n"},
+        visible | {"expected_output": "any\n", "check": check},
+        visible | {"expected_output": "x", "check": "def check(a, b, c): return 1 / 0"},
+        {"input": "hidden-one", "expected_output": "x", "weight": 1, "hidden": True, "check": check},
+    ]
+    invited = started(client, CODE | {"test_cases": tests})
+    url = f"{invited.url}answers/{invited.cases[0]}/run/"
+    answer = client.post(url, json={"answer": "print('1\\n3')"})
+    one, two, three = answer.json()["results"]
+    assert one["difference"] == {"line": 2, "column": 1, "expected": "2", "got": "3"}
+    assert (one["exit_code"], one["checked"], one["message"]) == (
+        0,
+        False,
+        "Line 2, column 1: expected 2, got 3",
+    )
+    assert (two["passed"], two["checked"], two["message"]) == (False, True, "Print any.")
+    assert (three["passed"], three["difference"]) == (None, None)
+    for shown in (answer.text, client.get(invited.url).text):
+        assert "def check" not in shown
+        assert "hidden-one" not in shown
 
 
 def test_where_the_language_cannot_be_run_the_answer_says_so(client, monkeypatch):
