@@ -47,7 +47,8 @@ def described(difference: Mapping[str, Any]) -> str:
         return f"The output ends before line {line}, which should be: {wanted}"
     if wanted is None:
         return f"Line {line} should not be there: {got}"
-    return f"Line {line}, column {difference['column']}: expected {wanted or 'an empty line'}, got {got or 'an empty line'}"
+    place = f"Line {line}, column {difference['column']}"
+    return f"{place}: expected {wanted or 'an empty line'}, got {got or 'an empty line'}"
 
 
 def ended(outcome: str, exit_code: int | None) -> str:

@@ -171,20 +171,19 @@ const ENDED = {
   memory: "Stopped: the program used more memory than it may.",
   output_limit: "Stopped: the program printed more than it may.",
 };
-const VERDICTS = { true: "passed", false: "not passed", null: "not judged" };
 const NOT_JUDGED = "This output cannot be judged just now; it does not count against you. A person looks at it after you submit.";
 
 const wanted = (test) => (test.checked ? "Expected output (others may be right, too)" : "Expected output");
 
 function shown(one, number) {
   const took = element("span", { className: "took", textContent: ` · ${one.time_ms} ms` });
-  const head = element("h3", {}, `Test ${number + 1}: ${VERDICTS[one.passed]}`, took);
-  const why = one.passed === null ? NOT_JUDGED : (ENDED[one.outcome] ?? (one.difference ? placed(one.difference) : one.message));
+  const head = element("h3", {}, `Test ${number + 1}: ${one.judged ? (one.passed ? "passed" : "not passed") : "not judged"}`, took);
+  const why = !one.judged ? NOT_JUDGED : (ENDED[one.outcome] ?? (one.difference ? placed(one.difference) : one.message));
   const rest = one.passed ? [] : [element("p", { className: "ended", textContent: why })];
   if (one.difference) rest.push(compared(one.difference));
   if (!one.passed) rest.push(pair("Input", one.input), pair(wanted(one), one.expected_output), pair("Your output", one.stdout));
   if (one.stderr) rest.push(pair("What it wrote to standard error", one.stderr));
-  return element("li", { className: "result", dataset: { passed: one.passed } }, head, ...rest);
+  return element("li", { className: "result", dataset: { passed: one.judged ? one.passed : "unknown" } }, head, ...rest);
 }
 
 function placed({ line, column, expected, got }) {

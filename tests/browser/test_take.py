@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
+import gateways.judging
 import gateways.sandbox
 from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, Invited, invite
 
@@ -397,6 +398,39 @@ def test_code_is_run_on_the_visible_tests(page, monkeypatch):
     expect(page.locator(".result").nth(1)).to_contain_text("<b>5</b>")
     expect(page.locator(".result").nth(1)).to_contain_text("Traceback")
     assert "40000000000002" not in page.content()
+
+
+def test_the_first_difference_is_shown_where_it_is(page, monkeypatch):
+    monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
+    ran = [
+        gateways.sandbox.Run("4\n", "looking at 1 2\n", "ok", 31, 0),
+        gateways.sandbox.Run("", "", "error", 30, 3),
+    ]
+    monkeypatch.setattr(gateways.sandbox, "run", lambda *_, **__: ran)
+    start(page, invite(CODE))
+    page.get_by_role("button", name="Run the visible tests").click()
+    one, two = page.locator(".result").nth(0), page.locator(".result").nth(1)
+    expect(one).to_contain_text("The first difference is in line 1, at character 1.")
+    expect(one.locator("mark").nth(0)).to_have_text("3")
+    expect(one.locator("mark").nth(1)).to_have_text("4")
+    expect(one).to_contain_text("31 ms")
+    expect(one).to_contain_text("looking at 1 2")
+    expect(two).to_contain_text("The program ended with exit code 3.")
+
+
+def test_an_output_that_could_not_be_judged_is_not_called_wrong(page, monkeypatch):
+    monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
+    monkeypatch.setattr(
+        gateways.sandbox, "run", lambda *_, **__: [gateways.sandbox.Run("4\n", "", "ok", 31, 0)] * 2
+    )
+    verdicts = [gateways.judging.Verdict(None, "The check of this test failed: oh")] * 2
+    monkeypatch.setattr(gateways.judging, "judge", lambda *_, **__: verdicts)
+    start(page, invite(CODE))
+    page.get_by_role("button", name="Run the visible tests").click()
+    result = page.locator(".result").first
+    expect(result).to_contain_text("Test 1: not judged")
+    expect(result).to_contain_text("it does not count against you")
+    expect(result).not_to_contain_text("oh")
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,9 @@ def test_a_case_of_each_type_is_kept_with_its_defaults(tenant: Tenant, kind: str
     if kind == "mcq":
         assert case["options"][1] == {"id": "b", "text": "No", "is_correct": False}
     if kind == "coding":
-        assert case["test_cases"] == [{"input": "", "expected_output": "1", "weight": 1, "hidden": False}]
+        assert case["test_cases"] == [
+            {"input": "", "expected_output": "1", "weight": 1, "hidden": False, "check": ""}
+        ]
 
 
 @pytest.mark.parametrize(("kind", "body", "pointer"), [

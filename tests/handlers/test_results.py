@@ -221,6 +221,28 @@ def test_a_result_says_how_each_test_of_a_program_went(tenant: Tenant) -> None:
     assert all(one["time_ms"] > 0 for one in case["tests"])
 
 
+@pytest.mark.skipif(not sandbox.available("python"), reason="this machine offers no sandbox")
+@pytest.mark.parametrize(("body", "code", "status", "said"), [
+    ("return sorted(output.split()) == ['1', '2']", "print('2 1')", "correct", ""),
+    ("return output == '1' or 'Print 1.'", "print(2)", "incorrect", "Print 1."),
+    ("return 1 / 0", "print(2)", "pending_review",
+    "The check of this test failed: ZeroDivisionError: division by zero"),
+    ("return 1 / 0", "raise SystemExit(3)", "incorrect", "The program ended with exit code 3."),
+])  # fmt: skip
+def test_a_check_judges_outputs_and_one_that_fails_fails_nobody(
+    tenant: Tenant, body: str, code: str, status: str, said: str
+) -> None:
+    check = f"def check(input, output, expected_output):\n    {body}\n"
+    tests = [{"input": "", "expected_output": "1 2", "check": check, "hidden": True}]
+    taken = take(tenant, assessment(tenant, CODE | {"test_cases": tests}), code)
+    taken.grade()
+    [case] = taken.result()["cases"]
+    assert case["status"] == status
+    assert case["tests"][0]["message"] == said
+    assert case["tests"][0]["passed"] is {"correct": True, "incorrect": False}.get(status)
+    assert (taken.result()["passed"] is None) == (status == "pending_review")
+
+
 def test_what_was_answered_is_in_the_result_whatever_becomes_of_the_case(tenant: Tenant) -> None:
     slug = assessment(tenant, CHOICE, CHOICES, NUMBER, {**ESSAY, "rubric": "Depth."}, CODE)
     taken = take(tenant, slug, "a", ["b", "c"], 3.5, "Because.", NOTHING)

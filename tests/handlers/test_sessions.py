@@ -366,7 +366,7 @@ def test_a_run_says_where_the_output_differs_and_never_shows_what_checks_it(clie
         "Line 2, column 1: expected 2, got 3",
     )
     assert (two["passed"], two["checked"], two["message"]) == (False, True, "Print any.")
-    assert (three["passed"], three["difference"]) == (None, None)
+    assert (three["passed"], three["judged"], three["difference"]) == (False, False, None)
     for shown in (answer.text, client.get(invited.url).text):
         assert "def check" not in shown
         assert "hidden-one" not in shown
