@@ -34,7 +34,7 @@ class Case(Stamped):
     tolerance = DecimalText(places=None)
     language = fields.String(allow_none=True)
     starter_code = fields.String()
-    test_cases = fields.Function(lambda case: [{"check": "", **test} for test in case.test_cases])
+    test_cases = fields.Raw()
     rubric = fields.String()
     tags = fields.List(fields.String())
     livemode = fields.Boolean()
