@@ -40,7 +40,8 @@ class Run:
     stderr: str
     outcome: str
     time_ms: int = field(default=0, compare=False)  # from the start to the end, walls included
-    exit_code: int | None = field(default=None, compare=False)  # a signal's is negative; None where it was stopped
+    # A signal's is negative; None where it was stopped.
+    exit_code: int | None = field(default=None, compare=False)
 
 
 def configure(*, at_a_time: int) -> None:

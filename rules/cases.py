@@ -1,6 +1,7 @@
 """What a case of each type needs."""
 
 import ast
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,10 +62,15 @@ def _coding(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     ]
 
 
+# Threads that read programs at the same time break Python 3.11's reader ("recursion depth mismatch").
+_reading = threading.Lock()
+
+
 def _fault_of_check(text: str) -> str:
     """Say why a check could not be used; empty if it could. It is read, never run."""
     try:
-        found = ast.parse(text)
+        with _reading:
+            found = ast.parse(text)
     except SyntaxError as error:
         return f"The check is not Python: {error.msg} (line {error.lineno})."
     except (ValueError, RecursionError, MemoryError):
