@@ -20,6 +20,7 @@ MEBIBYTE = 1 << 20
 LARGEST_FILE = 10 * MEBIBYTE
 # What a body may weigh; a multipart body has its file and a little around it.
 LARGEST = {JSON: MEBIBYTE, FORM: MEBIBYTE, MULTIPART: LARGEST_FILE + 64 * 1024}
+LEAST_WHOLE, LARGEST_WHOLE = -(1 << 63), (1 << 64) - 1
 DEEPEST = 64
 MOST_PARTS = 1000
 REPLACED = "\ufffd"
@@ -46,6 +47,7 @@ def read_json(body: bytes, _options: dict[str, str]) -> Any:
             object_pairs_hook=_object,
             parse_constant=_not_json,
             parse_float=_finite,
+            parse_int=_whole,
         )
     except UnicodeDecodeError as fault:
         raise Unreadable(f"The body is not UTF-8 (byte {fault.start}).") from None
@@ -80,6 +82,12 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise Unreadable("A number is too large.")
     return number
+
+
+def _whole(text: str) -> int | float:
+    """Read a whole number; one of more than 64 bits is what most readers of JSON take it for: near to it."""
+    number = int(text)
+    return number if LEAST_WHOLE <= number <= LARGEST_WHOLE else _finite(text)
 
 
 def sound(text: str) -> bool:

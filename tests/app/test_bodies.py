@@ -1,6 +1,7 @@
 """Bodies: what cannot be read is refused with its reason, and the three encodings say the same."""
 
 import gzip
+import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -85,6 +86,23 @@ def test_json_that_cannot_be_read_is_refused_with_its_reason(client: Api, operat
     for name, (content, reason) in UNREADABLE.items():
         found = faults(send(client, operation, content))
         assert reason in found[""], f"{name}: {found}"
+
+
+WHOLE = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(-(1 << 200), 1 << 200)
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(value=WHOLE)
+def test_whatever_number_is_read_can_be_kept_and_is_the_same_or_next_to_it(value: Any) -> None:
+    read = bodies.read_json(json.dumps({"a": value}).encode(), {})
+    assert orjson.loads(orjson.dumps(read)) == orjson.loads(json.dumps({"a": value}))
 
 
 @with_json
