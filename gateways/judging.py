@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateways import sandbox
+from gateways.places import Holder
 from gateways.sandbox import Run, UnavailableError
 from rules import outputs
 
@@ -38,15 +39,19 @@ class Verdict:
 
 
 def judge(
-    tests: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, together: float = sandbox.TOGETHER_SECONDS
+    tests: Sequence[Mapping[str, Any]],
+    runs: Sequence[Run],
+    *,
+    together: float = sandbox.TOGETHER_SECONDS,
+    holder: Holder | None = None,
 ) -> list[Verdict]:
-    """Judge each run by its test, all checks within so many seconds."""
+    """Judge each run by its test, all checks within so many seconds and in the share of whom the programs ran for."""
     checked = [
         (test, run)
         for test, run in zip(tests, runs, strict=True)
         if run.outcome == "ok" and test.get("check")
     ]
-    verdicts = iter(_checked(checked, together) if checked else [])
+    verdicts = iter(_checked(checked, together, holder) if checked else [])
     return [
         next(verdicts)
         if run.outcome == "ok" and test.get("check")
@@ -62,7 +67,9 @@ def _compared(run: Run, expected: str) -> Verdict:
     return Verdict(True) if found is None else Verdict(False, outputs.described(found), found)
 
 
-def _checked(pairs: Sequence[tuple[Mapping[str, Any], Run]], together: float) -> list[Verdict]:
+def _checked(
+    pairs: Sequence[tuple[Mapping[str, Any], Run]], together: float, holder: Holder | None
+) -> list[Verdict]:
     given = [
         json.dumps(
             {
@@ -82,6 +89,7 @@ def _checked(pairs: Sequence[tuple[Mapping[str, Any], Run]], together: float) ->
             seconds=CHECK_SECONDS,
             together=max(together, 1.0),
             memory_mb=CHECK_MEMORY_MB,
+            holder=holder,
         )
     except UnavailableError:
         return [Verdict(None, "The check of this test cannot run on this machine.") for _ in pairs]

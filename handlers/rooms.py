@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
 
@@ -24,6 +24,7 @@ from store.interviewing.visits import Visit
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
+T = TypeVar("T")
 
 RUN_SECONDS = 10
 RUN_MEMORY_MB = 256
@@ -126,17 +127,11 @@ def settle_room(session: Session, token: str, body: Body) -> Body:
 def run_room_code(begin: Begin, finish: Begin, token: str, body: Body) -> Body:
     """Run a program and tell the room how it went; no transaction is open meanwhile."""
     code, language = body["code"], body["language"]
-    holder: list[Holder] = []
-
-    def see(session: Session, visit: Visit) -> Body:
-        holder.append(Holder(visit.interview.organisation_id, visit.interview.id))
-        return {}
-
-    _act(begin, token, see)
+    holder = _act(begin, token, lambda _, visit: Holder(visit.interview.organisation_id, visit.interview.id))
     result = None
     if gateways.sandbox.available(language):
         (result,) = gateways.sandbox.run(
-            language, code, [body["input"]], seconds=RUN_SECONDS, memory_mb=RUN_MEMORY_MB, holder=holder[-1]
+            language, code, [body["input"]], seconds=RUN_SECONDS, memory_mb=RUN_MEMORY_MB, holder=holder
         )
     shown = schemas.rooms.run(language, result)
 
@@ -222,7 +217,7 @@ def view(session: Session, visit: Visit) -> Body:
     return schemas.rooms.show(visit, asked, content, runnable=runnable)
 
 
-def _act(begin: Begin, token: str, do: Callable[[Session, Visit], Body]) -> Body:
+def _act(begin: Begin, token: str, do: Callable[[Session, Visit], T]) -> T:
     """Do something in a room that is in use."""
     with begin() as session:
         visit = visits.hold(session, token, schemas.interviews)

@@ -93,6 +93,7 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
     if not gateways.sandbox.available(language):
         return {"available": False, "results": []}
     tests = schemas.sessions.visible_tests(content)
+    holder = Holder(organisation, token)
     until = time.monotonic() + TOGETHER_SECONDS
     runs = gateways.sandbox.run(
         language,
@@ -101,9 +102,9 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
         seconds=RUN_SECONDS,
         together=TOGETHER_SECONDS,
         memory_mb=RUN_MEMORY_MB,
-        holder=Holder(organisation, token),
+        holder=holder,
     )
-    verdicts = gateways.judging.judge(tests, runs, together=until - time.monotonic())
+    verdicts = gateways.judging.judge(tests, runs, together=until - time.monotonic(), holder=holder)
     return schemas.sessions.run(tests, runs, verdicts)
 
 

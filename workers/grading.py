@@ -12,6 +12,7 @@ import schemas.enrollments
 import schemas.results
 import store
 from gateways import judging, sandbox
+from gateways.places import Holder
 from rules import results as rules
 from store.advancing import waiting
 from store.assessing import results
@@ -32,7 +33,8 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
     if found is None:
         return
     until = time.monotonic() + SECONDS
-    tests = {case.case_order: _tests(case.content, case.answer, until) for case in found[1]}
+    holder = Holder(found[0].invitation.organisation_id, session_id)
+    tests = {case.case_order: _tests(case.content, case.answer, until, holder) for case in found[1]}
 
     def keep(session: Session) -> None:
         held = waiting.hold(session, found[0].invitation.token)
@@ -45,7 +47,9 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
     store.in_transaction(keep)
 
 
-def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None, until: float) -> list[Any] | None:
+def _tests(
+    content: Mapping[str, Any], answer: Sequence[Any] | None, until: float, holder: Holder
+) -> list[Any] | None:
     """Run a program on every test, hidden or not; None where there is none, or nothing here or no time to run it."""
     if content["case_type"] != "coding" or not answer or not str(answer[0]).strip():
         return None
@@ -54,7 +58,8 @@ def _tests(content: Mapping[str, Any], answer: Sequence[Any] | None, until: floa
     if together <= 0 or not sandbox.available(language):
         return None
     tests = content["test_cases"]
-    runs = sandbox.run(language, str(answer[0]), [test["input"] for test in tests], together=together)
+    inputs = [test["input"] for test in tests]
+    runs = sandbox.run(language, str(answer[0]), inputs, together=together, holder=holder)
     together = min(sandbox.TOGETHER_SECONDS, until - time.monotonic())
-    verdicts = judging.judge(tests, runs, together=together)
+    verdicts = judging.judge(tests, runs, together=together, holder=holder)
     return [rules.tested(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)]

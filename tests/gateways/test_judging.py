@@ -3,7 +3,9 @@
 import pytest
 
 from gateways import judging, sandbox
+from gateways.places import Holder, Places, Turn
 from gateways.sandbox import Run, UnavailableError
+from rules.errors import Unavailable
 
 needs_python = pytest.mark.skipif(
     not sandbox.available("python"), reason=f"no python sandbox here: {sandbox.why_not('python')}"
@@ -99,3 +101,14 @@ def test_where_no_check_can_run_a_person_has_to_judge(monkeypatch):
 
     monkeypatch.setattr(sandbox, "run", refuse)
     assert judged(case("return True")).passed is None
+
+
+@needs_python
+def test_checks_run_in_the_share_of_whom_the_program_ran_for(monkeypatch):
+    monkeypatch.setattr(sandbox, "PLACE_SECONDS", 0.1)
+    monkeypatch.setattr(sandbox, "_places", Places(2))
+    given = [case("return True")], [Run("1\n", "", "ok")]
+    with sandbox._places.taken(Turn(Holder("an organisation", "a session")), 1):
+        assert judging.judge(*given, holder=Holder("another", "a session"))[0].passed
+        with pytest.raises(Unavailable, match="Other code"):
+            judging.judge(*given, holder=Holder("an organisation", "another session"))
