@@ -7,6 +7,8 @@ from typing import Any
 
 from rules.errors import Invalid
 
+MOST_CHECKS = 20_000  # characters of the checks of a case; reading them holds up the whole process
+
 
 def check(case: Mapping[str, Any]) -> None:
     """Refuse a case that could not be answered or graded, every fault at once."""
@@ -46,6 +48,7 @@ def _numeric(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
 def _coding(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     tests = case["test_cases"]
     checks = {test["check"]: number for number, test in reversed(list(enumerate(tests))) if test.get("check")}
+    too_long = sum(map(len, checks)) > MOST_CHECKS
     return [
         ("/language", "A coding case needs its language.", case["language"] is None),
         ("/test_cases", "A coding case needs at least one test.", not tests),
@@ -54,10 +57,11 @@ def _coding(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
             "At least one test must count.",
             bool(tests) and not any(test["weight"] for test in tests),
         ),
+        ("/test_cases", f"The checks may have {MOST_CHECKS:,} characters together.", too_long),
         *(
             (f"/test_cases/{number}/check", fault, True)
             for text, number in checks.items()
-            if (fault := _fault_of_check(text))
+            if not too_long and (fault := _fault_of_check(text))
         ),
     ]
 

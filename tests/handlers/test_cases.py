@@ -72,6 +72,7 @@ def test_a_case_of_each_type_is_kept_with_its_defaults(tenant: Tenant, kind: str
     ("coding", {"test_cases": [{"check": "lambda input, output, expected: True"}]}, "/test_cases/0/check"),
     ("coding", {"test_cases": [{"check": "(" * 9000}]}, "/test_cases/0/check"),
     ("coding", {"test_cases": [{"check": "x" * 20001}]}, "/test_cases/0/check"),
+    ("coding", {"test_cases": [{"check": f"x = {n}{' ' * 10000}"} for n in range(2)]}, "/test_cases"),
     ("coding", {"test_cases": [{"weight": 1001}]}, "/test_cases/0/weight"), ("text", {"title": " "}, "/title"),
     ("text", {"title": "x" * 501}, "/title"), ("text", {"points": -1}, "/points"), ("text", {"points": 1001},
     "/points"),

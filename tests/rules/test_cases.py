@@ -38,6 +38,11 @@ def test_a_case_with_what_its_type_needs_is_fine(case: dict[str, Any]) -> None:
     cases.check({**PLAIN, **case})
 
 
+def checked(*checks: str) -> dict[str, Any]:
+    tests = [{"weight": 1, "check": check} for check in checks]
+    return {"case_type": "coding", "language": "bash", "test_cases": tests}
+
+
 @pytest.mark.parametrize(("case", "pointers"), [
     ({"case_type": "mcq"}, ["/options"]),
     ({"case_type": "mcq", "options": [option("a", right=True)]}, ["/options"]),
@@ -50,6 +55,9 @@ def test_a_case_with_what_its_type_needs_is_fine(case: dict[str, Any]) -> None:
     ({"case_type": "numeric", "tolerance": Decimal(-1)}, ["/answer_number", "/tolerance"]),
     ({"case_type": "coding"}, ["/language", "/test_cases"]),
     ({"case_type": "coding", "language": "bash", "test_cases": [{"weight": 0}]}, ["/test_cases"]),
+    (checked("x" * 10_000, "y" * 10_001), ["/test_cases"]),
+    (checked("x" * 10_000, "y" * 10_000), ["/test_cases/0/check", "/test_cases/1/check"]),
+    (checked("x" * 20_000, "x" * 20_000), ["/test_cases/0/check"]),
 ])  # fmt: skip
 def test_every_fault_of_a_case_is_named(case: dict[str, Any], pointers: list[str]) -> None:
     with pytest.raises(Invalid) as refused:
