@@ -44,9 +44,8 @@ class Language:
     beside: dict[str, str] = field(default_factory=dict)  # further files in /box
     fine: tuple[int, ...] = (0,)  # exit statuses that mean nothing went wrong
     reserves: bool = False  # takes far more address space than memory
-    build: tuple[
-        str, ...
-    ] = ()  # run once behind the same walls; what it leaves in /box is what each run starts from
+    # Run once behind the same walls; what it leaves in /box is what each run starts from.
+    build: tuple[str, ...] = ()
 
 
 @functools.cache

@@ -103,11 +103,6 @@ def run(
     return _run(language, code, inputs, turn, seconds=seconds, together=together, memory_mb=memory_mb)
 
 
-def passes(run: Run, expected: str) -> bool:
-    """Compare a run with what was expected, blind to white space that ends a line and to empty last lines."""
-    return run.outcome == "ok" and outputs.same(run.stdout, expected)
-
-
 def _probe(language: str) -> str:
     if language not in LANGUAGES:
         return f"{language} is not a language of this service"
@@ -117,11 +112,9 @@ def _probe(language: str) -> str:
         )
     except UnavailableError as error:
         return error.reason
-    return (
-        ""
-        if passes(result, "42")
-        else f"a {language} program ended with {result.outcome}: {result.stderr[-300:]}"
-    )
+    if result.outcome == "ok" and outputs.same(result.stdout, "42"):
+        return ""
+    return f"a {language} program ended with {result.outcome}: {result.stderr[-300:]}"
 
 
 def _run(

@@ -53,12 +53,11 @@ C = TypeVar("C", bound=Case)
 
 def tested(run: Run, verdict: Verdict) -> dict[str, Any]:
     """Return what is kept of one test: the verdict and why, the beginning of the output, the end of its complaints."""
-    room = LONGEST_MESSAGE - len(verdict.message) - 1
-    complaints = run.stderr.strip()[-room:] if room > 0 else ""
+    complaints = run.stderr.strip()[-(LONGEST_MESSAGE - len(verdict.message) - 1) :]
     return {
         "passed": verdict.passed,
         "output": printable(run.stdout).encode()[:LONGEST_OUTPUT].decode(errors="ignore"),
-        "message": printable(f"{verdict.message}\n{complaints}".strip()[:LONGEST_MESSAGE]),
+        "message": printable(f"{verdict.message}\n{complaints}".strip()),
         "time_ms": run.time_ms,
     }
 

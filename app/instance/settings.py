@@ -31,9 +31,8 @@ class Settings:
     network_threads: int = 8  # beside them, for requests that reach the network
     files_threads: int = 4  # and for those that reach files
     model_threads: int = 8  # and for those that wait for a model
-    programs: int | None = (
-        None  # of candidates, that one process runs at a time; one more than cores, three at least
-    )
+    # Of candidates, that one process runs at a time; one more than cores, three at least.
+    programs: int | None = None
     limit_share: float = 1.0  # of each limit, what one web process lets through while Redis does not answer
     request_seconds: float = 8.0  # a whole request, but for the time that its client takes to send it
     statement_seconds: float = 5.0  # what a request may wait for one statement
@@ -65,9 +64,8 @@ class Settings:
     @property
     def programs_at_a_time(self) -> int:
         """How many programs of candidates one process runs at a time."""
-        return (
-            self.programs or max(2, os.cpu_count() or 2) + 1
-        )  # of which an organisation leaves one to others
+        # One more than cores, since an organisation leaves one to others.
+        return self.programs or max(2, os.cpu_count() or 2) + 1
 
 
 VARIABLES = {"threads": "WEB_THREADS"}  # where it is not the field's name in capitals

@@ -23,6 +23,7 @@ def test_space_that_ends_a_line_and_empty_last_lines_make_no_difference(got, exp
         ("", "a", (1, 1, "a", None), "The output ends before line 1, which should be: a"),
         ("\nb", "a\nb", (1, 1, "a", ""), "Line 1, column 1: expected a, got an empty line"),
         (" a", "a", (1, 1, "a", " a"), "Line 1, column 1: expected a, got  a"),
+        ("A", "a", (1, 1, "a", "A"), "Line 1, column 1: expected a, got A"),
     ],
 )
 def test_the_first_difference_has_its_place_and_its_lines(got, expected, found, said):
