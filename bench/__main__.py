@@ -21,6 +21,7 @@ BENCHES = (
     "funnel",
     "search",
     "depth",
+    "sandbox",
     "requests",
     "rooms",
 )

@@ -1,6 +1,6 @@
 """What a candidate's program costs: a start, programs a second and core, and "Run" with twenty candidates at once.
 
-`python -m bench.sandbox [--quick]`; prints, and keeps nothing.
+`python -m bench.sandbox`. Alone, without a service: what the walls cost is measured, not what HTTP adds.
 """
 
 import os
@@ -13,11 +13,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
+from bench import figures
+from bench.figures import Figure, at_least, at_most, plain
 from gateways import languages, sandbox
 from gateways.cv import reading
 from gateways.letters import printing
 
-CANDIDATES = 20
+CANDIDATES, TESTS = 20, 3
+ANSWER, A_SECOND = 1_000.0, 40.0  # ms for 95 of 100 who press "Run" at once; trivial programs a second and core
 TRIVIAL = {
     "python": "print(int(input()) + 1)",
     "javascript": 'console.log(Number(require("fs").readFileSync(0, "utf8")) + 1)',
@@ -31,27 +34,33 @@ BWRAP = (
 )
 
 
-def main() -> None:
-    """Measure and print."""
-    quick = "--quick" in sys.argv
+def measure(quick: bool) -> list[Figure]:
+    """Start programs one after the other, as many as there are cores, and twenty at once."""
     cores = len(os.sched_getaffinity(0))
     sandbox.configure(at_a_time=max(2, cores) + 1)
     count = 20 if quick else 100
-    started = time.perf_counter()
-    _run("python")
-    print(f"the first program, everything found out: {1000 * (time.perf_counter() - started):.0f} ms")
-    _print("python, a bare process of the same interpreter", _times(_bare, count))
-    if shutil.which("bwrap"):
-        _print("python behind bubblewrap (no limits, no filter, no watch)", _times(_wrapped, count))
-    for language in TRIVIAL:
-        if sandbox.available(language):
-            _print(f"{language} in the sandbox", _times(lambda one=language: _run(one), count))
-    _print("a short CV read", _times(_read, count // 4))
-    _print("a short letter printed", _times(_print_letter, count // 4))
-    _throughput(3 * count, cores)
-    for language in TRIVIAL:
-        if sandbox.available(language):
-            _together(language, 2 if quick else 5)
+    first = _times(lambda: _run("python"), 1)
+    runs = [language for language in TRIVIAL if sandbox.available(language)]
+    return [
+        plain("sandbox: the first program, everything found out", first[0], "ms"),
+        *_spread("sandbox: python, a bare process of the same interpreter", _times(_bare, count)),
+        *(
+            _spread(
+                "sandbox: python behind bubblewrap (no limits, no filter, no watch)", _times(_wrapped, count)
+            )
+            if shutil.which("bwrap")
+            else []
+        ),
+        *(
+            figure
+            for language in runs
+            for figure in _spread(f"sandbox: {language}", _times(lambda one=language: _run(one), count))
+        ),
+        *_spread("sandbox: a short CV read", _times(_read, count // 4)),
+        *_spread("sandbox: a short letter printed", _times(_print_letter, count // 4)),
+        *_throughput(3 * count, cores),
+        *(_together(language, 2 if quick else 5) for language in runs),
+    ]
 
 
 def _run(language: str) -> None:
@@ -91,45 +100,42 @@ def _times(call: Callable[[], None], count: int) -> list[float]:
     return found
 
 
-def _throughput(count: int, cores: int) -> None:
-    before = os.times()
-    started = time.perf_counter()
+def _spread(name: str, found: list[float]) -> list[Figure]:
+    return [plain(f"{name}, p50", statistics.median(found), "ms"), plain(f"{name}, p95", _late(found), "ms")]
+
+
+def _late(found: list[float]) -> float:
+    return sorted(found)[int(0.95 * (len(found) - 1))]
+
+
+def _throughput(count: int, cores: int) -> list[Figure]:
+    before, started = sum(os.times()[:4]), time.perf_counter()
     with ThreadPoolExecutor(max(2, cores)) as pool:
         list(pool.map(lambda _: _run("python"), range(count)))
     took = time.perf_counter() - started
-    after = os.times()
-    spent = sum(after[:4]) - sum(before[:4])
-    print(
-        f"trivial python: {count / took:.1f} a second on {cores} cores, {count / took / cores:.1f} a second and core"
-        + (
-            f" ({1000 * spent / count:.1f} ms of CPU each in this process and what it waited for)"
-            if spent
-            else ""
-        )
-    )
+    spent = sum(os.times()[:4]) - before
+    return [
+        at_least("sandbox: trivial python programs", count / took / cores, "/s a core", A_SECOND),
+        plain("sandbox: CPU of one, in this process and what it waited for", 1000 * spent / count, "ms"),
+    ]
 
 
-def _together(language: str, rounds: int) -> None:
+def _together(language: str, rounds: int) -> Figure:
     """Have twenty candidates press "Run" at once, on three visible tests each."""
     given = "CREATE TABLE t (n);" if language == "sql" else "41"
 
     def press(_: int) -> float:
         started = time.perf_counter()
-        sandbox.run(language, TRIVIAL[language], [given] * 3)
+        sandbox.run(language, TRIVIAL[language], [given] * TESTS)
         return 1000 * (time.perf_counter() - started)
 
     found: list[float] = []
     with ThreadPoolExecutor(CANDIDATES) as pool:
         for _ in range(rounds):
             found += pool.map(press, range(CANDIDATES))
-    _print(f"{CANDIDATES} candidates at once, 3 tests each, {language}", found)
-
-
-def _print(what: str, found: list[float]) -> None:
-    ordered = sorted(found)
-    late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
-    print(f"{what}: p50 {statistics.median(found):.1f} ms, p95 {late:.1f} ms, least {ordered[0]:.1f} ms")
+    name = f"sandbox: {CANDIDATES} press Run at once, {TESTS} tests each, {language}, p95"
+    return at_most(name, _late(found), "ms", ANSWER)
 
 
 if __name__ == "__main__":
-    main()
+    figures.main(measure, __doc__)
