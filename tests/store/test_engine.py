@@ -136,3 +136,14 @@ def test_a_connection_that_broke_at_once_is_not_given_to_the_next(caller: Caller
         with store.transaction() as means:
             change(means, caller)
     assert standing(caller) == (9, 3)
+
+
+def test_no_statement_takes_more_than_one_core() -> None:
+    with store.transaction() as session:
+        for cost in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"):
+            session.execute(text(f"SET LOCAL {cost} = 0"))
+        plan = session.scalars(text("EXPLAIN SELECT count(*) FROM events")).all()
+        assert not any("Gather" in line for line in plan)
+        session.execute(text("SET LOCAL max_parallel_workers_per_gather = 2"))
+        plan = session.scalars(text("EXPLAIN SELECT count(*) FROM events")).all()
+        assert any("Gather" in line for line in plan)
