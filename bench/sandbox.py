@@ -29,6 +29,10 @@ TRIVIAL = {
     "javascript": 'console.log(Number(require("fs").readFileSync(0, "utf8")) + 1)',
     "bash": "read n; echo $((n + 1))",
     "sql": "SELECT 41 + 1",
+    "typescript": 'const n: number = Number(require("fs").readFileSync(0, "utf8")); console.log(n + 1)',
+    "java": "public class Main { public static void main(String[] a) {"
+    " System.out.println(new java.util.Scanner(System.in).nextInt() + 1); } }",
+    "go": 'package main\nimport "fmt"\nfunc main() { var n int; fmt.Scan(&n); fmt.Println(n + 1) }',
 }
 BWRAP = (
     *("bwrap", "--unshare-all", "--die-with-parent", "--clearenv", "--ro-bind", "/usr", "/usr"),

@@ -62,7 +62,9 @@ def judge(
 
 def _compared(run: Run, expected: str) -> Verdict:
     if run.outcome != "ok":
-        return Verdict(False, outputs.ended(run.outcome, run.exit_code))
+        return Verdict(
+            False, outputs.ended(run.outcome, run.exit_code) if run.compiled else outputs.NOT_COMPILED
+        )
     found = outputs.difference(run.stdout, expected)
     return Verdict(True) if found is None else Verdict(False, outputs.described(found), found)
 

@@ -42,6 +42,7 @@ class Run:
     time_ms: int = field(default=0, compare=False)  # from the start to the end, walls included
     # A signal's is negative; None where it was stopped.
     exit_code: int | None = field(default=None, compare=False)
+    compiled: bool = True  # or it was never started, and `stderr` is the compiler's text
 
 
 def configure(*, at_a_time: int) -> None:
@@ -67,7 +68,7 @@ def available(language: str) -> bool:
 
 @functools.cache
 def missing() -> tuple[str, ...]:
-    """Name the languages that are not installed here; looked up once, and nothing is run."""
+    """Name the languages that are not installed here; looked up once, and no candidate's program is run."""
     return tuple(sorted(name for name, language in LANGUAGES.items() if not language.find()))
 
 
@@ -157,7 +158,7 @@ def _build(spec: dict[str, Any], turn: Turn, together: float) -> tuple[Run, byte
     if run.outcome == "ok":
         return run, box
     said = "\n".join(filter(None, (run.stderr or run.stdout, _NOT_BUILT.get(run.outcome))))
-    return Run("", said or "The program could not be compiled.", "error", run.time_ms), b""
+    return Run("", said, "error", run.time_ms, compiled=False), b""
 
 
 _NOT_BUILT = {
@@ -199,19 +200,22 @@ def _spec(language: str, code: str, *, seconds: float, memory_mb: int) -> dict[s
     tool = kind.find()
     if not tool:
         raise UnavailableError(f"{language} is not installed here")
+    needs = kind.needs(tool)
+    named = {"tool": tool, "needs": needs}
     spec = {
-        "command": [part.format(memory=memory_mb) for part in (tool, *kind.arguments)],
+        "command": [part.format(memory=memory_mb, **named) for part in (kind.program, *kind.arguments)],
         "warm": tool == languages.python(),
         "fine": kind.fine,
         "files": {kind.file: code, **kind.beside},
-        "walls": languages.walls(tool),
+        "walls": languages.walls(tool, *needs),
+        "environment": kind.environment,
         "limits": _limits(seconds, memory_mb, reserves=kind.reserves),
         "seconds": seconds,
         "memory_bytes": memory_mb * MIB,
         "output_bytes": OUTPUT_BYTES,
     }
     if kind.build:
-        spec["build"] = [part.format(memory=BUILD_MEMORY_MB) for part in kind.build]
+        spec["build"] = [part.format(memory=BUILD_MEMORY_MB, **named) for part in kind.build]
     return spec
 
 

@@ -14,6 +14,7 @@ ENDS = {
     "memory": "The program ran out of memory.",
     "output_limit": "The program wrote too much.",
 }
+NOT_COMPILED = "The program could not be compiled."
 
 
 def same(got: str, expected: str) -> bool:

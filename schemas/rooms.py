@@ -135,6 +135,7 @@ def run(language: str, result: Any) -> dict[str, Any]:
         "available": result is not None,
         "language": language,
         "outcome": result.outcome if result else None,
+        "compiled": result.compiled if result else True,
         "stdout": result.stdout if result else "",
         "stderr": result.stderr if result else "",
         "time_ms": result.time_ms if result else 0,

@@ -3,7 +3,7 @@
 import { isEmpty } from "./take-answers.js";
 
 const INDENT = "    ";
-const LANGUAGES = { python: "Python", javascript: "JavaScript", sql: "SQL", bash: "Bash" };
+const LANGUAGES = { python: "Python", javascript: "JavaScript", typescript: "TypeScript", sql: "SQL", java: "Java", go: "Go", bash: "Bash" };
 
 export function element(tag, properties = {}, ...children) {
   const { dataset, ...rest } = properties;

@@ -105,7 +105,7 @@ def _outcome(status: int, err: bytes, fine: list[int]) -> str:
         return "ok"
     if -status == signal.SIGXCPU:
         return "timeout"
-    if -status == signal.SIGKILL or any(sign in err[-2000:] for sign in MEMORY_SIGNS):
+    if -status == signal.SIGKILL or any(sign in err[-4000:] for sign in MEMORY_SIGNS):
         return "memory"
     return "error"
 

@@ -13,7 +13,7 @@ const WORDS = {
   join: (one) => `${one.actor_name || one.actor} came in`,
   end: () => "The interview ended",
   question: (one) => `Question: ${one.data.title}`,
-  run: (one) => `Code was run: ${one.data.outcome ?? "not here"}`,
+  run: (one) => one.data.compiled === false ? "Code could not be compiled" : `Code was run: ${one.data.outcome ?? "not here"}`,
   whiteboard: () => "The whiteboard changed",
 };
 

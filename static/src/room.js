@@ -211,7 +211,7 @@ const TOLD = {
   leave: (one) => `${one.actor_name || one.actor} left`,
   end: () => "The interview has ended",
   question: (one) => `Now: ${one.data.title}`,
-  run: (one) => one.data.available === false ? `${one.data.language} cannot be run here` : `Code was run: ${one.data.outcome}`,
+  run: (one) => one.data.available === false ? `${one.data.language} cannot be run here` : one.data.compiled === false ? "Code could not be compiled" : `Code was run: ${one.data.outcome}`,
 };
 
 function write(one, unsent = false) {
@@ -279,7 +279,7 @@ const ENDED = { ok: "It ran", error: "It ended with an error", timeout: "It took
 
 function output(said) {
   find("output").hidden = false;
-  find("output-title").textContent = said.available === false ? "This language cannot be run here." : `${ENDED[said.outcome] ?? said.outcome} (${said.time_ms} ms)`;
+  find("output-title").textContent = said.available === false ? "This language cannot be run here." : `${said.compiled === false ? "It could not be compiled" : (ENDED[said.outcome] ?? said.outcome)} (${said.time_ms} ms)`;
   find("stdout").textContent = said.stdout || (said.stderr ? "" : "(nothing was printed)");
   find("stderr").textContent = said.stderr || "";
   find("stderr").hidden = !said.stderr;

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from gateways import judging, sandbox
+from gateways.languages import LANGUAGES
 from rules import cases as rules
 from store.catalogue import load
 
@@ -48,6 +49,8 @@ def test_there_are_at_least_sixty_coding_cases_over_languages_and_levels():
     levels = Counter((case["language"], case["difficulty"]) for case in coding)
     for language in ("python", "javascript", "sql", "bash"):
         assert min(levels[language, level] for level in ("easy", "medium", "hard")) >= 2, language
+    for language in LANGUAGES:
+        assert min(levels[language, level] for level in ("easy", "medium", "hard")) >= 1, language
 
 
 def test_types_and_difficulties_are_mixed():
@@ -147,7 +150,7 @@ def test_a_text_has_either_accepted_answers_or_a_rubric(case):
 @pytest.mark.parametrize("case", of_type("coding"))
 def test_a_program_has_visible_and_hidden_tests(case):
     tests = case["test_cases"]
-    assert case["language"] in {"python", "javascript", "sql", "bash"}
+    assert case["language"] in LANGUAGES
     assert case["solution"].strip()
     assert sum(not test["hidden"] for test in tests) >= 2
     assert sum(test["hidden"] for test in tests) >= 3
