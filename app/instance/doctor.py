@@ -213,8 +213,8 @@ def _sandbox() -> Findings:
                 "sandbox", WORTH_KNOWING, f"{language} cannot run on this machine: {reason}. Answers in it wait for"
                 " review by a person, unless a worker elsewhere can run it."
             )  # fmt: skip
-    if not any(reasons.values()):
-        yield Finding("sandbox", FINE, f"It runs {', '.join(reasons)}.")
+    if runs := [language for language, reason in reasons.items() if not reason]:
+        yield Finding("sandbox", FINE, f"It runs {', '.join(runs)}.")
     if reason := walled.why_not():
         yield Finding(
             "cvs", WORTH_KNOWING, f"CVs are read within limits but without the sandbox's walls: {reason}. A file made"
