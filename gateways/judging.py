@@ -45,7 +45,10 @@ def judge(
     together: float = sandbox.TOGETHER_SECONDS,
     holder: Holder | None = None,
 ) -> list[Verdict]:
-    """Judge each run by its test, all checks within so many seconds and in the share of whom the programs ran for."""
+    """Judge each run by its test, all checks within so many seconds and in the share of whom the programs ran for.
+
+    A test whose expected output is None says nothing but how the program ended.
+    """
     checked = [
         (test, run)
         for test, run in zip(tests, runs, strict=True)
@@ -60,11 +63,12 @@ def judge(
     ]
 
 
-def _compared(run: Run, expected: str) -> Verdict:
+def _compared(run: Run, expected: str | None) -> Verdict:
     if run.outcome != "ok":
-        return Verdict(
-            False, outputs.ended(run.outcome, run.exit_code) if run.compiled else outputs.NOT_COMPILED
-        )
+        ended = outputs.ended(run.outcome, run.exit_code) if run.compiled else outputs.NOT_COMPILED
+        return Verdict(None if expected is None else False, ended)
+    if expected is None:
+        return Verdict(None)
     found = outputs.difference(run.stdout, expected)
     return Verdict(True) if found is None else Verdict(False, outputs.described(found), found)
 

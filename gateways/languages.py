@@ -113,7 +113,7 @@ def _untyping() -> str | None:
         return str(library)
     asked = 'process.exit(typeof require("module").stripTypeScriptTypes === "function" ? 0 : 1)'
     try:
-        said = subprocess.run([node, "-e", asked], capture_output=True, check=False, timeout=20)  # noqa: S603 - as found
+        said = subprocess.run([node, "-e", asked], capture_output=True, check=False, timeout=5)  # noqa: S603 - as found
     except (OSError, subprocess.TimeoutExpired):
         return None
     return node if said.returncode == 0 else None

@@ -66,6 +66,18 @@ class Places:
                 self._count(turn, -1)
                 self._changed.notify_all()
 
+    def ahead(self, session: Hashable) -> int | None:
+        """Count whose turn comes before that of a session which waits to begin; None where it does not."""
+        with self._changed:
+            beginning = [turn for turn in self._waiting if not turn.used]
+            its = next((turn for turn in beginning if turn.holder and turn.holder.session == session), None)
+            return None if its is None else sum(self._rank(turn) < self._rank(its) for turn in beginning)
+
+    def waiting(self) -> int:
+        """Count who waits to begin."""
+        with self._changed:
+            return sum(not turn.used for turn in self._waiting)
+
     def _next(self) -> Turn | None:
         """Say whose turn it is, if a place is free that anybody who waits may have."""
         if self._taken >= self.count:

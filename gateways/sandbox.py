@@ -8,7 +8,7 @@ Where the kernel or a container refuses any of this, `available` is False and no
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,6 +72,11 @@ def missing() -> tuple[str, ...]:
     return tuple(sorted(name for name, language in LANGUAGES.items() if not language.find()))
 
 
+def installed() -> list[str]:
+    """Name the languages that are."""
+    return [name for name in sorted(LANGUAGES) if name not in missing()]
+
+
 def why_not(language: str) -> str:
     """Give the reason why a language cannot run here; empty if it can."""
     if language not in _known:
@@ -102,6 +107,17 @@ def run(
         raise UnavailableError(reason)
     turn = Turn(holder)
     return _run(language, code, inputs, turn, seconds=seconds, together=together, memory_mb=memory_mb)
+
+
+def place(session: Hashable, ahead: int | None) -> int:
+    """Say which place a session's program has: 1 is the next one, 0 runs.
+
+    `ahead` is how many wait with it to come here, and come before it; None where it is here already.
+    """
+    if ahead is not None:
+        return _places.waiting() + ahead + 1
+    here = _places.ahead(session)
+    return 0 if here is None else here + 1
 
 
 def _probe(language: str) -> str:

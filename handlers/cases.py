@@ -5,6 +5,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from gateways import sandbox
 from rules import cases as rules
 from rules.caller import Caller
 from rules.clock import now
@@ -17,8 +18,9 @@ Body = dict[str, Any]
 
 
 def list_platform_cases(reading: Reading, caller: Caller, **query: Any) -> Page:
-    """List the catalogue by case number."""
-    return cases.PLATFORM.page(reading, caller, **query).map(schemas.platform_case)
+    """List the catalogue by case number, and the languages that there are."""
+    page = cases.PLATFORM.page(reading, caller, **query).map(schemas.platform_case)
+    return page.beside(languages=sandbox.installed())
 
 
 def list_cases(reading: Reading, caller: Caller, **query: Any) -> Page:
@@ -33,7 +35,7 @@ def get_case(session: Session, caller: Caller, id: UUID) -> Body:
 
 def create_case(session: Session, caller: Caller, body: Body) -> Body:
     """Make a case that can be answered and graded."""
-    content = {"answer_number": None, "tolerance": None, "language": None, **_plain(body)}
+    content = {"answer_number": None, "tolerance": None, "language": None, "languages": [], **_plain(body)}
     rules.check(content)
     return schemas.detail(cases.create(session, caller, content))
 

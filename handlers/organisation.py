@@ -99,10 +99,10 @@ def get_developer_health(reading: Reading, caller: Caller) -> Body:
             oldest_pending_seconds=int(endpoints.oldest_pending_seconds),
             invite_limit=quota["invite_limit"] if caller.livemode else None,
             invites_used=quota["invites_used"],
-            languages_missing=sandbox.missing(),
+            languages_missing=health.asked_for(reading, caller, sandbox.missing()),
         )
     )
-    return measuring.health(traffic, endpoints, alerts)
+    return measuring.health(traffic, endpoints, alerts, sandbox.installed())
 
 
 def list_integrations(reading: Reading, caller: Caller) -> Body:

@@ -20,7 +20,7 @@ from gateways.places import Holder
 from rules import consent
 from rules.errors import Invalid, NotFound
 from store.advancing import waiting
-from store.assessing import results, sessions, violations
+from store.assessing import queueing, results, sessions, violations
 from store.assessing.sessions import Sitting
 from store.branding import settings
 
@@ -60,6 +60,8 @@ def save_answer(begin: Begin, token: str, assessment_case_id: UUID, body: Body) 
         if sitting.status == "started":
             case = _case(session, sitting, assessment_case_id)
             answer = rules.sessions.answer(_question(case.content), body["answer"])
+            if "language" in body:
+                case.language = rules.sessions.language(case.content, body["language"])
             return schemas.sessions.saved(sitting, sessions.save(session, sitting, case, answer))
     # Refused after the commit: a session whose time is up has just been finished, and stays so.
     raise rules.sessions.refusal(sitting.status)
@@ -80,19 +82,22 @@ def report_violation(begin: Begin, token: str, body: Body) -> Body:
 
 
 def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> Body:
-    """Run code on the visible tests of its case; nothing is saved and no transaction is open meanwhile."""
+    """Run code on the visible tests of its case or an input of one's own; nothing is saved, no transaction is open."""
     with begin() as session:
         sitting = sessions.hold(session, token, schemas.sessions.event)
-        content = _case(session, sitting, assessment_case_id).content if sitting.status == "started" else None
+        case = _case(session, sitting, assessment_case_id) if sitting.status == "started" else None
         organisation = sitting.invitation.organisation_id
-    if content is None:
+    if case is None:
         raise rules.sessions.refusal(sitting.status)
+    content = case.content
     if content["case_type"] != "coding":
         raise Invalid.at("/answer", "only the code of a coding case can be run")
-    code, language = rules.sessions.code(body["answer"]), content["language"]
+    code = rules.sessions.code(body["answer"])
+    language = rules.sessions.language(content, body.get("language", case.code_language))
     if not gateways.sandbox.available(language):
         return {"available": False, "results": []}
-    tests = schemas.sessions.visible_tests(content)
+    own = [{"input": body["input"], "expected_output": None}] if "input" in body else None
+    tests = own or schemas.sessions.visible_tests(content)
     holder = Holder(organisation, token)
     until = time.monotonic() + TOGETHER_SECONDS
     runs = gateways.sandbox.run(
@@ -106,6 +111,13 @@ def run_code(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> 
     )
     verdicts = gateways.judging.judge(tests, runs, together=until - time.monotonic(), holder=holder)
     return schemas.sessions.run(tests, runs, verdicts)
+
+
+def get_run(session: Session, token: str) -> Body:
+    """Say which place the candidate's program has in the queue."""
+    if sessions.look(session, token, schemas.sessions.event) is None:
+        raise NotFound
+    return schemas.sessions.waiting(queueing.place(token))
 
 
 def submit_session(begin: Begin, token: str) -> Body:

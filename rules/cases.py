@@ -14,11 +14,18 @@ def check(case: Mapping[str, Any]) -> None:
     """Refuse a case that could not be answered or graded, every fault at once."""
     faults = [
         {"pointer": pointer, "message": message}
-        for pointer, message, bad in _CHECKS.get(case["case_type"], lambda _: [])(case)
+        for pointer, message, bad in (*_CHECKS.get(case["case_type"], lambda _: [])(case), _choice(case))
         if bad
     ]
     if faults:
         raise Invalid(fields=faults)
+
+
+def _choice(case: Mapping[str, Any]) -> tuple[str, str, bool]:
+    if case["case_type"] != "coding":
+        return ("/languages", "Only a coding case has languages.", bool(case["languages"]))
+    bad = bool(case["languages"]) and case["language"] not in case["languages"]
+    return ("/languages", "The case's language must be one of its languages.", bad)
 
 
 def _mcq(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
@@ -60,7 +67,7 @@ def _coding(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         ("/test_cases", f"The checks may have {MOST_CHECKS:,} characters together.", too_long),
         *(
             (f"/test_cases/{number}/check", fault, True)
-            for text, number in checks.items()
+            for text, number in reversed(checks.items())
             if not too_long and (fault := _fault_of_check(text))
         ),
     ]
@@ -97,4 +104,7 @@ def _fault_of_check(text: str) -> str:
 _CHECKS = {"mcq": _mcq, "numeric": _numeric, "coding": _coding}
 
 # What the checks read of a case.
-CHECKED = ("case_type", "options", "allow_multiple", "answer_number", "tolerance", "language", "test_cases")
+CHECKED = (
+    *("case_type", "options", "allow_multiple", "answer_number", "tolerance"),
+    *("language", "languages", "test_cases"),
+)

@@ -1,7 +1,7 @@
 """One page of a list."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -12,7 +12,12 @@ class Page:
     results: Sequence[Any]
     next: str | None = None
     previous: str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)  # what the list says beside its rows
 
     def map(self, show: Callable[[Any], Any]) -> "Page":
         """Return the same page with each row as `show` shows it."""
         return replace(self, results=[show(row) for row in self.results])
+
+    def beside(self, **more: Any) -> "Page":
+        """Return the same page with what the list says beside its rows."""
+        return replace(self, more=more)

@@ -173,6 +173,23 @@ SHAPES: Mapping[str, Callable[[Question, Any], Any]] = {
 }
 
 
+def languages(content: Mapping[str, Any]) -> list[str]:
+    """List the languages in which a case may be answered, the usual one first; none where it wants no code."""
+    if content["case_type"] != "coding":
+        return []
+    usual = content["language"]
+    return [usual, *(one for one in content.get("languages", ()) if one != usual)]
+
+
+def language(content: Mapping[str, Any], given: Any) -> str:
+    """Return the language that code is given in, or refuse one that its case does not offer."""
+    if given not in (offered := languages(content)):
+        raise Invalid.at(
+            "/language", f"must be a language of the case: {', '.join(offered) or 'it has none'}"
+        )
+    return str(given)
+
+
 def code(value: Any) -> str:
     """Return the code to run, or refuse what is not text of a fair size."""
     return _written(Question("coding"), value)

@@ -51,7 +51,7 @@ class Health:
     oldest_pending_seconds: int
     invite_limit: int | None
     invites_used: int
-    languages_missing: tuple[str, ...] = ()
+    languages_missing: tuple[str, ...] = ()  # of those that cases of active assessments are in
 
 
 ERROR_RATE, LEAST_REQUESTS = 0.01, 100

@@ -15,6 +15,7 @@ class PlatformCase(Resource):
     case_type = fields.String()
     points = fields.Integer()
     track = fields.String()
+    language = fields.String(allow_none=True)
 
 
 class Case(Stamped):
@@ -33,6 +34,7 @@ class Case(Stamped):
     answer_number = DecimalText(places=None)
     tolerance = DecimalText(places=None)
     language = fields.String(allow_none=True)
+    languages = fields.List(fields.String())
     starter_code = fields.String()
     test_cases = fields.Raw()
     rubric = fields.String()

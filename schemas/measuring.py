@@ -27,7 +27,9 @@ def usage(
     }
 
 
-def health(traffic: Any, endpoints: Any, alerts: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def health(
+    traffic: Any, endpoints: Any, alerts: Sequence[Mapping[str, str]], languages: Sequence[str]
+) -> dict[str, Any]:
     """Show how an integration is doing."""
     return {
         "alerts": alerts,
@@ -47,6 +49,7 @@ def health(traffic: Any, endpoints: Any, alerts: Sequence[Mapping[str, str]]) ->
             "p50_ms": _ms(traffic.p50_ms),
             "p95_ms": _ms(traffic.p95_ms),
         },
+        "languages": languages,
     }
 
 

@@ -69,7 +69,7 @@ class _Case(Schema):
     time_spent_seconds = fields.Integer()
     answer = fields.Function(lambda case: case.answer[0] if case.answer else None)
     answered_at = fields.Function(lambda case: Moment.written(case.saved_at) if case.answer else None)
-    language = fields.Function(lambda case: case.content["language"])
+    language = fields.String(attribute="code_language", allow_none=True)
     tests = fields.Function(_tests)
     rubric = fields.Function(lambda case: case.content["rubric"] or None)
     comment = fields.String(allow_none=True)

@@ -70,7 +70,8 @@ def _case(case: Any) -> dict[str, Any]:
         "question_html": to_html(content["question"]),
         "options": [{"id": option["id"], "text": option["text"]} for option in content["options"]],
         "allow_multiple": content["allow_multiple"],
-        "language": content["language"],
+        "language": case.code_language,
+        "languages": rules.sessions.languages(content),
         "starter_code": content["starter_code"],
         "test_cases": [
             {
@@ -98,7 +99,7 @@ def visible_tests(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], verdicts: Sequence[Any]) -> dict[str, Any]:
-    """Show how the candidate's code did on the visible tests, and where it went wrong."""
+    """Show how the candidate's code did on each input, and where it went wrong; nothing is expected of one's own."""
     return {
         "available": True,
         "results": [
@@ -108,7 +109,7 @@ def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], verdicts: Sequence
                 "stdout": printable(one.stdout),
                 "stderr": printable(one.stderr),
                 "outcome": one.outcome,
-                "passed": verdict.passed is True,
+                "passed": None if test["expected_output"] is None else verdict.passed is True,
                 "judged": verdict.passed is not None,
                 "message": printable(verdict.message),
                 "difference": verdict.difference and _printable(verdict.difference),
@@ -119,6 +120,12 @@ def run(tests: Sequence[dict[str, Any]], runs: Sequence[Any], verdicts: Sequence
             for test, one, verdict in zip(tests, runs, verdicts, strict=True)
         ],
     }
+
+
+def waiting(place: int | None) -> dict[str, Any]:
+    """Show where a program is: in the queue, at work, or nowhere that is known."""
+    state = "idle" if place is None else "waiting" if place else "running"
+    return {"state": state, "place": place or None}
 
 
 def _printable(difference: Mapping[str, Any]) -> dict[str, Any]:

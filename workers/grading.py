@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from gateways.places import Holder
 from rules import results as rules
 from store.advancing import waiting
 from store.assessing import results
+from store.assessing.sessions import SessionCase
 
 SECONDS = 600.0  # for all programs of a session; those that are left wait for a person
 
@@ -34,7 +35,7 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
         return
     until = time.monotonic() + SECONDS
     holder = Holder(found[0].invitation.organisation_id, session_id)
-    tests = {case.case_order: _tests(case.content, case.answer, until, holder) for case in found[1]}
+    tests = {case.case_order: _tests(case, until, holder) for case in found[1]}
 
     def keep(session: Session) -> None:
         held = waiting.hold(session, found[0].invitation.token)
@@ -47,19 +48,17 @@ def grade(_id: UUID, arguments: Mapping[str, Any]) -> None:
     store.in_transaction(keep)
 
 
-def _tests(
-    content: Mapping[str, Any], answer: Sequence[Any] | None, until: float, holder: Holder
-) -> list[Any] | None:
+def _tests(case: SessionCase, until: float, holder: Holder) -> list[Any] | None:
     """Run a program on every test, hidden or not; None where there is none, or nothing here or no time to run it."""
-    if content["case_type"] != "coding" or not answer or not str(answer[0]).strip():
+    if case.content["case_type"] != "coding" or not case.answer or not str(case.answer[0]).strip():
         return None
-    language = content["language"]
+    code, language = str(case.answer[0]), str(case.code_language)
     together = min(sandbox.TOGETHER_SECONDS, until - time.monotonic())
     if together <= 0 or not sandbox.available(language):
         return None
-    tests = content["test_cases"]
+    tests = case.content["test_cases"]
     inputs = [test["input"] for test in tests]
-    runs = sandbox.run(language, str(answer[0]), inputs, together=together, holder=holder)
+    runs = sandbox.run(language, code, inputs, together=together, holder=holder)
     together = min(sandbox.TOGETHER_SECONDS, until - time.monotonic())
     verdicts = judging.judge(tests, runs, together=together, holder=holder)
     return [rules.tested(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)]

@@ -65,6 +65,7 @@ def _list(made: Made, request: Request) -> Answer:
         "next": _page_url(request, page.next),
         "previous": _page_url(request, page.previous),
         "results": page.results,
+        **page.more,
     }
     return _json(made, request)
 

@@ -5,8 +5,10 @@ request takes the pipeline's steps from here, with one hop into a thread of its 
 through Connexion's chain, where the same steps sit in Connexion's seats.
 """
 
+import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -20,9 +22,12 @@ from app.http.pipeline import Pipeline
 from app.http.seats import Handlers, Pipelines
 from app.http.threads.hop import Hop, Late, Left
 from app.http.threads.lanes import AT_ONCE, Lane
+from gateways import sandbox
 from rules.errors import MethodNotAllowed, NotFound, Unavailable
 from schemas import static
+from store.assessing import queueing
 
+PLACE_SECONDS = 0.5  # between two looks at a program's place in the queue
 DOORS = 4  # threads that look at heads: they wait for Redis, and now and then for a key
 
 
@@ -109,8 +114,23 @@ class Front(SpecMiddleware):
         left -= time.monotonic() - began
         await pipeline.receive(request, receive)  # as long as the client takes has limits of its own
         request.waits_for = lane.hop.submit(pipeline.serve, request, party=request.party, within=left)
+        if pipeline.lane == "program":
+            await self._tell_place(pipeline, request, lane.hop)
         answer: Answer = await request.waits_for
         return answer
+
+    async def _tell_place(self, pipeline: Pipeline, request: context.Request, hop: Hop) -> None:
+        """Tell which place a candidate's program has in the queue, until it has run."""
+        begun = request.waits_for
+        owner = pipeline.owner(request)
+        if begun is None or owner is None:
+            return
+        while not (await asyncio.wait({begun}, timeout=PLACE_SECONDS))[0]:
+            place = sandbox.place(owner[1], hop.ahead(begun))
+            with suppress(Late, Unavailable):
+                await self.doors.submit(
+                    queueing.tell, owner[1], place, party=request.party, within=PLACE_SECONDS
+                )
 
     async def _more(self, request: context.Request, rest: Iterator[bytes]) -> bytes | None:
         """Make the next part of an answer, in a turn of its own in the lane of its operation."""

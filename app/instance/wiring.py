@@ -6,6 +6,7 @@ from gateways import files, mail, models, sandbox, webhooks
 from rules import links, plans, voice
 from store.accounts import limits
 from store.applying import room
+from store.assessing import queueing
 from store.database import engine, secrets
 from store.database.waits import Waits
 from store.interviewing import news
@@ -27,6 +28,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     engine.configure(settings.database_url, pool_size=pool_size, limits=waits)
     limits.configure(settings.redis_url, limits=waits, share=settings.limit_share)
     news.configure(settings.redis_url, limits=waits)
+    queueing.configure(settings.redis_url, limits=waits)
     secrets.configure(settings.secret_key)
     mail.configure(
         smtp_url=settings.smtp_url,

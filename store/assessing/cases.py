@@ -47,6 +47,7 @@ class Case(Base, Identified, Updated):
     answer_number: Mapped[Decimal | None] = mapped_column(Numeric)
     tolerance: Mapped[Decimal | None] = mapped_column(Numeric)
     language: Mapped[str | None]
+    languages: Mapped[list[str]] = mapped_column(default=list, server_default="{}")  # to choose among
     starter_code: Mapped[str] = mapped_column(default="")
     test_cases: Mapped[list[Any]] = mapped_column(default=list)
     rubric: Mapped[str] = mapped_column(default="")

@@ -105,12 +105,18 @@ class SessionCase(Base, Identified, Updated):
     content: Mapped[dict[str, Any]]  # the case as it stood at the start, correct answers included
     answer: Mapped[list[Any] | None]  # [value]: an array of one, so that "not answered" differs from null
     saved_at: Mapped[datetime | None]
+    language: Mapped[str | None]  # of the answer's code, where the candidate chose it
     tests: Mapped[list[Any] | None]  # how each test of the content went, once the program has run
     time_spent_seconds: Mapped[int] = mapped_column(default=0)
     status: Mapped[str | None]  # correct, partial, incorrect, skipped, pending_review
     score: Mapped[Decimal | None] = mapped_column(Numeric(16, 6))  # a third of a point is one
     max_score: Mapped[Decimal] = mapped_column(Numeric(12, 2))
     comment: Mapped[str | None]
+
+    @property
+    def code_language(self) -> str | None:
+        """The language of the answer's code: the case's, unless the candidate chose another one."""
+        return self.language or self.content["language"]
 
     def grade(self, status: str, score: Decimal | None) -> None:
         """Keep how right the answer is."""

@@ -25,6 +25,7 @@ COPIED = (
     "allow_multiple",
     "accepted_answers",
     "language",
+    "languages",
     "starter_code",
     "test_cases",
     "rubric",

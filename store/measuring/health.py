@@ -1,5 +1,6 @@
 """How an organisation's integration is doing: its requests of the last 24 hours, and its endpoints."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -67,6 +68,17 @@ _ENDPOINTS = Prepared(
     WHERE organisation_id = :organisation_id AND livemode = :livemode
     """)
 )
+_LANGUAGES = Prepared(
+    text("""
+    SELECT DISTINCT cases.language
+    FROM assessments
+    JOIN assessment_cases ON assessment_cases.assessment_id = assessments.id
+    JOIN cases ON cases.id = assessment_cases.case_id
+    WHERE assessments.organisation_id = :organisation_id AND assessments.livemode = :livemode
+      AND assessments.status = 'active' AND cases.language = ANY(:languages)
+    ORDER BY cases.language
+    """)
+)
 
 
 def traffic(means: Means, caller: Caller) -> Traffic:
@@ -85,6 +97,13 @@ def traffic(means: Means, caller: Caller) -> Traffic:
 def endpoints(means: Means, caller: Caller) -> Any:
     """Count endpoints and what waits for them."""
     return _ENDPOINTS.first(means, caller, moment=now())
+
+
+def asked_for(means: Means, caller: Caller, languages: Collection[str]) -> tuple[str, ...]:
+    """Name those of some languages that cases of active assessments are in."""
+    if not languages:
+        return ()
+    return tuple(row.language for row in _LANGUAGES.all(means, caller, languages=list(languages)))
 
 
 def _hour(moment: datetime) -> datetime:

@@ -22,6 +22,7 @@ from handlers import health as handlers
 from store.operating import health
 from tests import api, asgi, receiver
 from tests.api import Api, Tenant
+from tests.hooks import wait_until
 from tests.receiver import Answer, Received, Receiver
 from tests.sittings import CODE, Invited, invite
 
@@ -182,6 +183,30 @@ def test_a_program_is_begun_for_no_more_than_the_share(
     assert not programs.acquire(blocking=False)
     going_on.set()
     assert {one.result(PATIENCE).status_code for one in endless} == {200}
+
+
+def test_a_candidate_sees_which_place_their_program_has(
+    http: TestClient, pool: Callable[..., Future[Any]], programs: threading.Semaphore,
+    going_on: threading.Event,
+) -> None:  # fmt: skip
+    def run(one: Invited) -> dict[str, Any]:
+        return dict(http.get(f"{one.url}run/").json())
+
+    invited = [invite(CODE) for _ in range(6)]
+    for one in invited:
+        assert http.post(f"{one.url}start/").status_code == 200
+        assert run(one) == {"state": "idle", "place": None}
+    asked = []
+    for number, one in enumerate(invited, start=1):  # four threads; two have to wait
+        asked.append(pool(running, http, one, ENDLESS))
+        if number <= 4:
+            assert programs.acquire(timeout=PATIENCE)
+            wait_until(lambda one=one: run(one) == {"state": "running", "place": None})
+        else:
+            wait_until(lambda one=one, place=number - 4: run(one) == {"state": "waiting", "place": place})
+    going_on.set()
+    assert {one.result(PATIENCE).status_code for one in asked} == {200}
+    wait_until(lambda: all(run(one)["state"] == "idle" for one in invited))
 
 
 class Slow(files.Folder):

@@ -45,6 +45,22 @@ def test_a_party_that_has_its_share_waits_until_some_is_given_back() -> None:
     assert taken(turns, 2) == ["a4", "a5"]
 
 
+def test_what_waits_knows_how_much_comes_before_it() -> None:
+    turns: Turns[int] = Turns(room=90, share=1)
+    for party, thing in (("a", 1), ("a", 2), ("a", 3), ("b", 4), ("c", 5), ("c", 6)):
+        turns.put(party, thing)
+    expected = {}
+    for thing in range(1, 7):
+        expected[thing] = turns.ahead(lambda one, thing=thing: one == thing)
+    taken = []
+    for _ in range(6):
+        party, thing = turns.take()
+        taken.append(thing)
+        turns.give_back(party)
+    assert expected == {thing: taken.index(thing) for thing in range(1, 7)}
+    assert turns.ahead(lambda one: one == 1) is None
+
+
 def test_whoever_fills_the_room_is_refused_and_the_others_are_not() -> None:
     turns: Turns[int] = Turns(room=10, share=1)
     for number in range(10):

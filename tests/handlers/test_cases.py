@@ -66,6 +66,8 @@ def test_a_case_of_each_type_is_kept_with_its_defaults(tenant: Tenant, kind: str
     ("numeric", {"answer_number": 1e13}, "/answer_number"), ("numeric", {"answer_number": "1e3"}, "/answer_number"),
     ("numeric", {"tolerance": -1}, "/tolerance"), ("numeric", {"tolerance": "-0.5"}, "/tolerance"),
     ("coding", {"language": None}, "/language"), ("coding", {"language": "cobol"}, "/language"),
+    ("coding", {"languages": ["javascript"]}, "/languages"), ("coding", {"languages": ["cobol"]}, "/languages/0"),
+    ("coding", {"languages": ["python", "python"]}, "/languages"), ("text", {"languages": ["python"]}, "/languages"),
     ("coding", {"test_cases": []}, "/test_cases"), ("coding", {"test_cases": [{"weight": 0}]}, "/test_cases"),
     ("coding", {"test_cases": [{"check": "def check(a, b):\n  return True"}]}, "/test_cases/0/check"),
     ("coding", {"test_cases": [{}, {"check": "def check(:"}]}, "/test_cases/1/check"),
@@ -146,7 +148,16 @@ def test_a_deleted_case_is_gone_from_everywhere_but_what_has_it(tenant: Tenant) 
 
 def test_the_platforms_cases_are_nobodys_to_read_with_answers_or_change(tenant: Tenant) -> None:
     listed = tenant.live.get("/platform-cases/").json()["results"]
-    assert set(listed[0]) == {"id", "case_number", "title", "difficulty", "case_type", "points", "track"}
+    assert set(listed[0]) == {
+        "id",
+        "case_number",
+        "title",
+        "difficulty",
+        "case_type",
+        "points",
+        "track",
+        "language",
+    }
     for method in ("get", "delete"):
         refusal(getattr(tenant.live, method)(f"/cases/{listed[0]['id']}/"), 404, "NOT_FOUND")
     refusal(change(tenant.live, listed[0]["id"], points=1), 404, "NOT_FOUND")

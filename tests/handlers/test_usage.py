@@ -12,6 +12,8 @@ from sqlalchemy import text
 
 import store
 from app.http.records.notes import NOTES
+from gateways import sandbox
+from gateways.languages import LANGUAGES
 from rules.caller import Caller
 from rules.clock import now
 from tests.api import Tenant, address
@@ -227,6 +229,28 @@ def test_health_warns_of_a_month_that_is_nearly_spent(tenant: Tenant) -> None:
             {"id": tenant.organisation.id},
         )
     assert "INVITE_QUOTA_NEARLY_SPENT" in codes()
+
+
+def test_health_warns_of_languages_that_active_assessments_need_and_the_machine_lacks(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "missing", lambda: ("go", "java"))
+
+    def alerts() -> list[str]:
+        return [one["message"] for one in health(tenant)["alerts"] if one["code"] == "PROGRAMS_NOT_RUN"]
+
+    assert health(tenant)["languages"] == sorted(LANGUAGES.keys() - {"go", "java"})
+    slug = tenant.live.assessment(active=False)["slug"]
+    for language in ("go", "python"):
+        case = {"title": "Sum", "case_type": "coding", "language": language, "test_cases": [{"weight": 1}]}
+        id = tenant.live.post("/cases/create/", case).json()["id"]
+        assert tenant.live.post(
+            f"/assessments/{slug}/cases/attach/", {"cases": [{"case_id": id, "source": "org"}]}
+        ).is_success
+    assert alerts() == []
+    assert tenant.live.patch(f"/assessments/{slug}/update/", {"status": "active"}).is_success
+    assert alerts() == ["Programs in go wait for a person: this machine cannot run them."]
+    assert tenant.test.get("/org/developer/health/").json()["alerts"] == []
 
 
 def test_what_cannot_be_written_is_written_later(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ QUIET = {
     "gateways.letters.fonts.unprintable",
     "gateways.mail.kind",
     "gateways.models.is_configured",
+    "gateways.sandbox.installed",
     "gateways.sandbox.missing",
     "gateways.webhooks.encode",
 }

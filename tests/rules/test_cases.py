@@ -10,7 +10,7 @@ from rules.errors import Invalid
 
 PLAIN: dict[str, Any] = {
     "options": [], "allow_multiple": False, "answer_number": None, "tolerance": None, "language": None,
-    "test_cases": [],
+    "languages": [], "test_cases": [],
 }  # fmt: skip
 
 
@@ -30,6 +30,7 @@ FINE: list[dict[str, Any]] = [
     {"case_type": "numeric", "answer_number": Decimal(0)},
     {"case_type": "numeric", "answer_number": Decimal(-1), "tolerance": Decimal(0)},
     {"case_type": "coding", "language": "sql", "test_cases": [{"weight": 0}, {"weight": 0.5}]},
+    {"case_type": "coding", "language": "go", "languages": ["java", "go"], "test_cases": [{"weight": 1}]},
 ]
 
 
@@ -55,6 +56,8 @@ def checked(*checks: str) -> dict[str, Any]:
     ({"case_type": "numeric", "tolerance": Decimal(-1)}, ["/answer_number", "/tolerance"]),
     ({"case_type": "coding"}, ["/language", "/test_cases"]),
     ({"case_type": "coding", "language": "bash", "test_cases": [{"weight": 0}]}, ["/test_cases"]),
+    (checked() | {"languages": ["go"], "test_cases": [{"weight": 1}]}, ["/languages"]),
+    ({"case_type": "text", "languages": ["go"]}, ["/languages"]),
     (checked("x" * 10_000, "y" * 10_001), ["/test_cases"]),
     (checked("x" * 10_000, "y" * 10_000), ["/test_cases/0/check", "/test_cases/1/check"]),
     (checked("x" * 20_000, "x" * 20_000), ["/test_cases/0/check"]),

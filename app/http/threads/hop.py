@@ -70,6 +70,10 @@ class Hop:
             future.add_done_callback(lambda _: timer.cancel())
         return future
 
+    def ahead(self, future: asyncio.Future[Any]) -> int | None:
+        """Count what is begun before what was submitted; None where that was begun."""
+        return self.work.ahead(lambda waiting: waiting[1] is future)
+
     def _serve(self) -> None:
         while True:
             party, (desk, future, context, function, arguments) = self.work.take()

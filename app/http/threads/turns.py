@@ -3,7 +3,7 @@
 import queue
 import threading
 from collections import Counter, OrderedDict, deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 Thing = TypeVar("Thing")
@@ -55,6 +55,17 @@ class Turns(Generic[Thing]):
                     return party, thing
                 self._idle += 1
             self._bell.get()
+
+    def ahead(self, is_it: Callable[[Thing], bool]) -> int | None:
+        """Count what is taken before a thing, if nothing else comes; None where it does not wait."""
+        with self._lock:
+            lines = [*self._waiting.values(), *self._held.values()]
+            for place, line in enumerate(lines):
+                for number, thing in enumerate(line):
+                    if is_it(thing):
+                        earlier = sum(min(len(one), number + 1) for one in lines[:place])
+                        return earlier + number + sum(min(len(one), number) for one in lines[place + 1 :])
+        return None
 
     def give_back(self, party: Hashable) -> None:
         """Say that what was taken is done with."""

@@ -15,6 +15,7 @@ ROWS = {
     "start_session": Row(states.an_invitation, {"consent_accepted": True}),
     "save_answer": Row(states.a_sitting, {"answer": "It depends on the reads."}),
     "run_code": Row(states.a_programming_sitting, {"answer": CODE}),
+    "get_run": Row(states.a_sitting),
     "report_violation": Row(states.a_sitting, {"violation_type": "focus_loss", "case_order": 1}, status=201),
     "submit_session": Row(states.a_sitting),
     "get_room": Row(states.a_joined_room),
