@@ -222,8 +222,10 @@ def a_content(body: Body, request: Request) -> None:
             body["allow_multiple"] = True
     if kind == "numeric" and body.get("answer_number") is None:
         body["answer_number"] = 0
+    if "languages" in body:
+        body["languages"] = body["languages"] and kind == "coding" and ["python", "go"] or []
     if kind == "coding":
-        body["language"] = body.get("language") or "python"
+        body["language"] = "python" if body.get("languages") else body.get("language") or "python"
         body["test_cases"] = [*body.get("test_cases", []), {"input": "1", "weight": 1}][-100:]
     for test in body.get("test_cases", []):
         if test.get("check"):
@@ -269,6 +271,13 @@ def an_answer(body: Body, request: Request) -> None:
         body["answer"] = ["a", "b"][: len(body["answer"])]
     if body["answer"] in (None, []) and request.media_type != "application/json":
         body["answer"] = ""
+    body.pop("language", None)  # which is the case's own
+
+
+def a_program(body: Body, request: Request) -> None:
+    """The case is in one language."""
+    if "language" in body:
+        body["language"] = "python"
 
 
 def printed(text: str) -> str:
@@ -398,6 +407,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "ask_assistant": a_conversation,
     "review_result": a_review,
     "save_answer": an_answer,
+    "run_code": a_program,
     "create_invitation": an_address_of_somebody,
     "update_invitation": a_moment_to_come,
     "enroll_candidate": an_address_of_somebody,
