@@ -223,7 +223,7 @@ def a_content(body: Body, request: Request) -> None:
     if kind == "numeric" and body.get("answer_number") is None:
         body["answer_number"] = 0
     if "languages" in body:
-        body["languages"] = body["languages"] and kind == "coding" and ["python", "go"] or []
+        body["languages"] = ["python", "go"] if body["languages"] and kind == "coding" else []
     if kind == "coding":
         body["language"] = "python" if body.get("languages") else body.get("language") or "python"
         body["test_cases"] = [*body.get("test_cases", []), {"input": "1", "weight": 1}][-100:]
