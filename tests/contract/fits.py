@@ -274,7 +274,7 @@ def an_answer(body: Body, request: Request) -> None:
     body.pop("language", None)  # which is the case's own
 
 
-def a_program(body: Body, request: Request) -> None:
+def a_try(body: Body, request: Request) -> None:
     """The case is in one language."""
     if "language" in body:
         body["language"] = "python"
@@ -407,7 +407,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "ask_assistant": a_conversation,
     "review_result": a_review,
     "save_answer": an_answer,
-    "run_code": a_program,
+    "run_code": a_try,
     "create_invitation": an_address_of_somebody,
     "update_invitation": a_moment_to_come,
     "enroll_candidate": an_address_of_somebody,
