@@ -74,7 +74,7 @@ INSERT INTO {table} SELECT made.* FROM {table} AS one, generate_series(%(first)s
 jsonb_populate_record(one, jsonb_build_object(
     'id', {id}, 'organisation_id', {owner}, 'created_at', {made}, 'updated_at', {changed}, 'slug', '{table}-' || n,
     {more}
-)) AS made WHERE one.slug = 'first'
+)) AS made WHERE one.slug = 'first' AND one.organisation_id = %(organisation)s
 """
 TITLE = f"""'title', (ARRAY['Senior', 'Lead', 'Junior', 'Staff'])[1 + {chance(2)} %% 4] || ' ' ||
     (ARRAY['backend engineer', 'data analyst', 'product manager', 'nurse'])[1 + {chance(3)} %% 4] || ' ' || n"""
@@ -303,7 +303,8 @@ INTERVIEWS = f"""
 INSERT INTO interviews (
     id, created_at, updated_at, organisation_id, livemode, title, candidate_token, interviewer_token, candidate_id,
     candidate_email, candidate_name, status, interview_type, interviewer_mode, human_can_join, voice_mode,
-    active_language, time_limit_minutes
+    active_language, time_limit_minutes, integrity_config, session_metadata, job_description, resume_text,
+    target_role, target_company, difficulty, analysis_status, outcome_comment, send_invite, identity_match, ics_sequence, last_number
 )
 SELECT {id("interviews", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'Technical interview', 'candidate-' || n,
        'interviewer-' || n, {id("candidates", "n")}, 'c' || n || '@example.com',
@@ -312,7 +313,7 @@ SELECT {id("interviews", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'Technical int
        CASE WHEN {chance(22)} %% 1000 = 0 THEN 'no_show' WHEN n %% 8 = 0 THEN 'scheduled' ELSE 'ended' END,
        CASE WHEN n %% 4 = 0 THEN 'coding' ELSE 'technical' END,
        CASE WHEN {chance(23)} %% 1000 = 0 THEN 'ai_only' WHEN n %% 16 = 0 THEN 'hybrid' ELSE 'human_only' END,
-       true, false, 'python', 60
+       true, false, 'python', 60, '{{}}', '{{}}', '', '', '', '', '', 'pending', '', false, 'unlinked', 0, 0
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
 
