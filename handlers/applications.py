@@ -25,7 +25,7 @@ from schemas import offers as offer_schemas
 from schemas.files import File
 from store import events, outbox
 from store.accounts import organisations
-from store.applying import applications, attachments, moves, room, screened
+from store.applying import applications, attachments, moves, room, screened, status_links
 from store.applying import lists as application_lists
 from store.applying.applications import Application
 from store.branding import settings
@@ -111,6 +111,9 @@ def apply(
     )
     room.check(caller, used, sum(len(file.content) for file in sent.values()))
     if again is not None:  # only now: what is refused for others says nothing of who has applied
+        if source == rules.FORM:
+            with finish() as session:
+                _remind(session, caller, job, person)
         return again, False
     kept = [_keep(caller, name, file) for name, file in sent.items()]
     made = None
@@ -144,14 +147,14 @@ def _create(
 ) -> tuple[Application | None, Body]:
     job = jobs.get(session, caller, key, for_update=True)
     rules.check_open(job.status, job.expires_at, now())
-    named = {"name": person["full_name"], "source": SOURCES[person["source"]]}
-    [candidate_id] = candidates.meet_all(session, caller, [person | named]).values()
     made = applications.create(
-        session, caller, job, {**person, **also, "candidate_id": candidate_id}, answers
+        session, caller, job, {**person, **also, "candidate_id": _meet(session, caller, person)}, answers
     )
     if made is None:
         found = applications.live(session, job, person["email"])
         assert found is not None  # the job's row is locked, so it is still there
+        if person["source"] == rules.FORM:
+            _remind(session, caller, job, person)
         return None, _shown(session, found)
     for one in kept:
         attachments.create(session, caller, made.id, one)
@@ -159,14 +162,38 @@ def _create(
     events.record(session, "application.submitted", made, schemas.event(made, "application.submitted"))
     asked = {one.key for one in fields.all_of(session, job) if one.is_active}
     measured = [one.as_rules_see_it() for one in knockouts.all_of(session, job)]
-    moves.knock_out(session, made, knockout_rules.evaluate(measured, answers, asked), schemas)
+    is_mailed = rules.may_mail(made.source, status_links.lately(session, made).applications)
+    if is_mailed and settings.read(session, caller).receipt_mail:
+        _mail_link(session, caller, made, "receipt")
+    knockout = knockout_rules.evaluate(measured, answers, asked)
+    moves.knock_out(session, caller, made, knockout, schemas, is_mailed=is_mailed)
     screened.ask(session, made)
-    if person["source"] in rules.RECEIPTED and settings.read(session, caller).receipt_mail:
-        outbox.add(
-            session, made, "mail", **schemas.receipt_mail(made, job, organisations.name(session, caller))
-        )
     room.take(session, caller, sum(one["size_bytes"] for one in kept))
     return made, _shown(session, made)
+
+
+def _meet(session: Session, caller: Caller, person: Body) -> UUID:
+    """Return the profile of who applies; nobody else changes what they have while it is held."""
+    named = {"name": person["full_name"], "source": SOURCES[person["source"]]}
+    [candidate_id] = candidates.meet_all(session, caller, [person | named]).values()
+    return candidate_id
+
+
+def _remind(session: Session, caller: Caller, job: Job, person: Body) -> None:
+    """Mail who has an application for the job already that they do; whoever sent the form hears nothing of it."""
+    _meet(session, caller, person)
+    found = applications.live(session, job, person["email"], for_update=True)
+    if found is None:
+        return
+    lately = status_links.lately(session, found)
+    if rules.may_remind(lately.again, lately.again_here):
+        _mail_link(session, caller, found, "applied_before")
+
+
+def _mail_link(session: Session, caller: Caller, application: Application, kind: str) -> None:
+    token = status_links.make(session, application, kind)
+    name = organisations.name(session, caller)
+    outbox.add(session, application, "mail", **schemas.status_mail(kind, application, name, token))
 
 
 def advance_application(session: Session, caller: Caller, application_id: UUID, body: Body) -> Body:

@@ -27,7 +27,12 @@ MOVES = {
 # What a second time answers as the first did, without doing it again.
 REPEATED = {"reject": "rejected", "hold": "on_hold"}
 
-RECEIPTED = {"public_careers", "public_api"}  # sources whose candidates may be told that it has arrived
+FORM = "public_careers"  # the source of what anybody may send, in anybody's name
+RECEIPTED = {FORM, "public_api"}  # sources whose candidates applied themselves, and so may be told what became of it
+TURNED_AWAY = {"rejected", "knockout_failed"}  # whose candidates are mailed as the job's rejection_visibility says
+
+# What the form brings a person in so long is about so many applications, and as many times that they had applied before.
+MOST_MAILED, MAILED_WITHIN = 10, timedelta(days=1)
 
 MOST_FILES = 20  # of one application
 LONGEST_NAME = 255  # of a file
@@ -61,6 +66,16 @@ def rejection_mail_at(visibility: str, now: datetime) -> datetime | None:
     """Say when a rejected candidate is to be mailed."""
     wait = REJECTION_MAIL[visibility]
     return None if wait is None else now + wait
+
+
+def may_mail(source: str, applications: int) -> bool:
+    """Say whether somebody is mailed of their newest application: strangers may send the form in their name."""
+    return source in RECEIPTED and (source != FORM or applications <= MOST_MAILED)
+
+
+def may_remind(again: int, again_here: int) -> bool:
+    """Say whether somebody is mailed that they had applied before: once a day of each, and of so many in all."""
+    return not again_here and again < MOST_MAILED
 
 
 def check_open(status: str, expires_at: datetime | None, now: datetime) -> None:

@@ -36,6 +36,11 @@ def offer(token: str) -> str:
     return f"{_base_url}/offer/{token}"
 
 
+def application(token: str) -> str:
+    """Return the link with which somebody who applied sees how it stands, and changes what they sent."""
+    return f"{_base_url}/application/{token}"
+
+
 def interview(token: str) -> str:
     """Return the link to an interview's room: the candidate's or the interviewers', by the token."""
     return f"{_base_url}/interview/{token}"

@@ -33,6 +33,7 @@ _ASSESSMENT = _PERSON | {
     "invite_url": "https://hiring.example.com/take/7Qd0n2",
     "expires_at": "2026-12-01T12:00:00.000Z",
 }
+_APPLIED = _JOB | {"status_url": "https://hiring.example.com/application/7Qd0n2"}
 _OFFER = _JOB | {
     "respond_url": "https://hiring.example.com/offer/7Qd0n2",
     "expires_at": "2026-12-01T12:00:00.000Z",
@@ -41,7 +42,8 @@ _OFFER = _JOB | {
 KINDS = {
     "invitation": Kind(_ASSESSMENT, frozenset({"invite_url"})),
     "reminder": Kind(_ASSESSMENT, frozenset({"invite_url"})),
-    "receipt": Kind(_JOB),
+    "receipt": Kind(_APPLIED),
+    "applied_before": Kind(_APPLIED, frozenset({"status_url"})),
     "rejection": Kind(_JOB),
     "offer": Kind(_OFFER, frozenset({"respond_url"})),
 }

@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from rules import decimals
+from rules import decimals, links
 from schemas import enrollments, interviews, invitations, settings
 from schemas.fields import DecimalText, Moment, Resource, Show, Stamped
 from schemas.showing import show
@@ -165,9 +165,10 @@ def rejection_mail(application: Any, organisation_name: str) -> dict[str, Any]:
     return _mail("rejection", application, application.job, organisation_name)
 
 
-def receipt_mail(application: Any, job: Any, organisation_name: str) -> dict[str, Any]:
-    """Write the mail that tells that an application has arrived as outbox work."""
-    return _mail("receipt", application, job, organisation_name)
+def status_mail(kind: str, application: Any, organisation_name: str, token: str) -> dict[str, Any]:
+    """Write a mail with the link to an applicant's own page as outbox work: that it has arrived, or had before."""
+    mail = _mail(kind, application, application.job, organisation_name)
+    return mail | {"status_url": links.application(token)}
 
 
 def _mail(template: str, application: Any, job: Any, organisation_name: str) -> dict[str, Any]:

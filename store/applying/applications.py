@@ -57,9 +57,11 @@ class Application(Base, Owned, Updated):
             postgresql_include=["id", "job_id", "source", "invitation_id", "enrollment_id"],
         ),
         Index(
-            "ix_applications_rejection_mail",
+            "ix_applications_rejection_mails",
             "rejection_mail_at",
-            postgresql_where=text("status = 'rejected' AND rejection_mail_at IS NOT NULL"),
+            postgresql_where=text(
+                "status IN ('rejected', 'knockout_failed') AND rejection_mail_at IS NOT NULL"
+            ),
         ),
     )  # fmt: skip
 
@@ -82,6 +84,7 @@ class Application(Base, Owned, Updated):
     enrollment_id: Mapped[UUID | None]
     reject_reason: Mapped[str] = mapped_column(default="")
     rejection_mail_at: Mapped[datetime | None]  # when the candidate is to hear of it; none once that is done
+    rejection_mailed_at: Mapped[datetime | None]
     submitted_at: Mapped[datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime | None]
     l3_score: Mapped[Decimal | None] = mapped_column(Numeric(5, 2))
@@ -178,13 +181,15 @@ def name_instead(session: Session, invitation: Invitation, other: UUID | None) -
     session.execute(came_of_it.values(invitation_id=other))
 
 
-def live(session: Session, job: Job, email: str) -> Application | None:
+def live(session: Session, job: Job, email: str, *, for_update: bool = False) -> Application | None:
     """Find the application that this person has for a job and did not withdraw."""
-    rows = whole(select(Application)).where(
+    rows = whole(select(Application), locked=for_update).where(
         Application.job_id == job.id,
         Application.email_key == email.casefold(),
         Application.withdrawn_at.is_(None),
     )
+    if for_update:
+        rows = rows.with_for_update(of=Application)
     row: Application | None = session.scalars(rows).first()
     return row
 

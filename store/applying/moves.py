@@ -66,8 +66,16 @@ def make(
     applications.happened(session, application, name, was=was, actor=actor, **details)
 
 
-def knock_out(session: Session, application: Application, knockout: Knockout, shows: Shows) -> None:
-    """Keep how the knockouts went, and do what the rule that was not met says."""
+def knock_out(
+    session: Session,
+    caller: Caller,
+    application: Application,
+    knockout: Knockout,
+    shows: Shows,
+    *,
+    is_mailed: bool,
+) -> None:
+    """Keep how the knockouts went, and do what the rule that was not met says; who is turned away hears of it."""
     application.screening.l1_passed = knockout.passed
     rule = knockout.failed_rule
     if rule is None:
@@ -78,6 +86,8 @@ def knock_out(session: Session, application: Application, knockout: Knockout, sh
     move = _move(name, application)
     assert move is not None
     make(session, application, move, type, shows, "system", knockout=application.screening.knockout)
+    if application.status in rules.TURNED_AWAY and is_mailed:
+        _turn_away(session, caller, application, shows)
 
 
 def advance(
@@ -97,6 +107,7 @@ def advance(
         details = _enroll(session, caller, application, shows, actor=actor, send_email=send_email)
     elif application.job.assessment_id is not None:
         details = _invite(session, caller, application, shows, send_email=send_email)
+    application.rejection_mail_at = application.rejection_mailed_at = None  # what a knockout said is not so any more
     make(session, application, move, "advanced", shows, actor, **details)
 
 
@@ -145,10 +156,16 @@ def reject(
     move = _move("reject", application)
     if move is None:
         return
-    moment = now()
     application.reject_reason = reason
-    application.rejection_mail_at = rules.rejection_mail_at(application.job.rejection_visibility, moment)
     make(session, application, move, "rejected", shows, actor, **({"reason": reason} if reason else {}))
+    if application.rejection_mailed_at is None:  # a knockout may have been told of
+        _turn_away(session, caller, application, shows)
+
+
+def _turn_away(session: Session, caller: Caller, application: Application, shows: Shows) -> None:
+    """See to it that the candidate is mailed when the job says so."""
+    moment = now()
+    application.rejection_mail_at = rules.rejection_mail_at(application.job.rejection_visibility, moment)
     if application.rejection_mail_at is not None and application.rejection_mail_at <= moment:
         _mail_rejection(session, application, organisations.get(session, caller).name, shows)
 
@@ -193,7 +210,10 @@ def hire_accepted(
 
 
 REJECTION_MAILS = Due(
-    "rejection mails", Application, Application.rejection_mail_at, Application.status == "rejected"
+    "rejection mails",
+    Application,
+    Application.rejection_mail_at,
+    Application.status.in_(sorted(rules.TURNED_AWAY)),
 )
 
 
@@ -215,4 +235,4 @@ def mail_rejections(session: Session, rows: Sequence[Row], shows: Shows) -> int:
 
 def _mail_rejection(session: Session, application: Application, name: str, shows: Shows) -> None:
     outbox.add(session, application, "mail", **shows.rejection_mail(application, name))
-    application.rejection_mail_at = None
+    application.rejection_mail_at, application.rejection_mailed_at = None, now()

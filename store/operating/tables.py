@@ -5,7 +5,7 @@ from sqlalchemy.orm import configure_mappers
 from store import events, outbox
 from store.accounts import idempotency, keys, members, organisations, squads
 from store.advancing import enrollments, pipelines
-from store.applying import applications, attachments, room, screening
+from store.applying import applications, attachments, room, screening, status_links
 from store.assessing import assessments, cases, invitations, sessions
 from store.auditing import rows
 from store.branding import settings
@@ -52,6 +52,7 @@ __all__ = [
     "sessions",
     "settings",
     "squads",
+    "status_links",
     "templates",
     "webhooks",
 ]

@@ -109,6 +109,7 @@ ROWS = (
     "DELETE FROM interview_events WHERE interview_id = ANY (:interviews)",
     "DELETE FROM interview_updates WHERE interview_id = ANY (:interviews)",
     "DELETE FROM interview_shares WHERE interview_id = ANY (:interviews)",
+    "DELETE FROM status_links WHERE application_id = ANY (:applications)",
     "UPDATE scorecards SET criteria = '[]', updated_at = :moment WHERE candidate_id = ANY (:people)",
 )
 _ROWS = [Prepared(text(statement)) for statement in ROWS]

@@ -10,6 +10,7 @@ from app.http.context import Request
 from app.http.threads.hop import LONGEST_QUEUE, Hop
 from app.instance.settings import Settings
 from store.accounts import organisations
+from store.applying import status_links
 from store.assessing import invitations
 from store.database.engine import Means
 from store.interviewing import rooms
@@ -59,7 +60,12 @@ def _lane(name: str, threads: int, share: int, room: int, seconds: float) -> Lan
 
 
 def _of_token(means: Means, token: str) -> Party | None:
-    return invitations.owner(means, token) or offers.owner(means, token) or rooms.owner(means, token)
+    return (
+        invitations.owner(means, token)
+        or offers.owner(means, token)
+        or rooms.owner(means, token)
+        or status_links.owner(means, token)
+    )
 
 
 # Whose a request without a key is, by a parameter of its path.
