@@ -86,7 +86,7 @@ def apply(
 
     Files are kept between two transactions, and let go again where no application came of it.
     """
-    sent = {name: body[name] for name in FILES if name in body and not _is_blank(body[name])}
+    sent = {name: body[name] for name in FILES if name in body and not is_blank(body[name])}
     person = {
         "email": emails.normal_or_none(body["email"]),
         "full_name": body["full_name"].strip(),
@@ -101,7 +101,7 @@ def apply(
         again = None if before is None else _shown(session, before)
         asked = [one.as_rules_see_it() for one in fields.all_of(session, job)]
         used = room.used(session, caller) if sent else 0
-    wrong = {name: _fault(file) for name, file in sent.items()}
+    wrong = {name: file_fault(file) for name, file in sent.items()}
     answers = rules.check(
         body.get("answers") or {},
         asked,
@@ -115,7 +115,7 @@ def apply(
             with finish() as session:
                 _remind(session, caller, job, person)
         return again, False
-    kept = [_keep(caller, name, file) for name, file in sent.items()]
+    kept = [keep_file(caller, name, file) for name, file in sent.items()]
     made = None
     try:
         with finish() as session:
@@ -252,10 +252,10 @@ def upload_attachment(
         found = applications.get(session, caller, application_id)
         _check_upload(session, found)
         used = room.used(session, caller)
-    if fault := _fault(file):
+    if fault := file_fault(file):
         raise Invalid.at("/file", fault)
     room.check(caller, used, len(file.content))
-    kept = _keep(caller, kind, file)
+    kept = keep_file(caller, kind, file)
     made = None
     try:
         with finish() as session:
@@ -302,17 +302,17 @@ def _shown(session: Session, application: Application) -> Body:
     )
 
 
-def _is_blank(file: Any) -> bool:
+def is_blank(file: Any) -> bool:
     """Say whether a file is none: what a browser sends where nothing was chosen."""
     return not file.content and not file.filename
 
 
-def _fault(file: Any) -> str | None:
+def file_fault(file: Any) -> str | None:
     """Say what is wrong with a file, by its content."""
     return None if kinds.sniff(file.content) else kinds.why_not(file.content)
 
 
-def _keep(caller: Caller, kind: str, file: Any) -> Body:
+def keep_file(caller: Caller, kind: str, file: Any) -> Body:
     """Keep a file; return what is to be known of it."""
     sniffed = kinds.sniff(file.content)
     assert sniffed is not None  # its faults were looked at

@@ -35,6 +35,7 @@ TURNED_AWAY = {"rejected", "knockout_failed"}  # whose candidates are mailed as 
 MOST_MAILED, MAILED_WITHIN = 10, timedelta(days=1)
 
 MOST_FILES = 20  # of one application
+MOST_CORRECTIONS = 20  # by its applicant
 LONGEST_NAME = 255  # of a file
 LONGEST_PERSON, LONGEST_PHONE = 200, 40
 
@@ -66,6 +67,39 @@ def rejection_mail_at(visibility: str, now: datetime) -> datetime | None:
     """Say when a rejected candidate is to be mailed."""
     wait = REJECTION_MAIL[visibility]
     return None if wait is None else now + wait
+
+
+def seen(
+    status: str,
+    held_from: str | None,
+    *,
+    visibility: str,
+    mail_at: datetime | None,
+    mailed_at: datetime | None,
+    withdrawn_at: datetime | None,
+) -> str:
+    """Say how an application stands for its applicant, who knows of no hold, and of a rejection once it was mailed."""
+    under = beneath(status, held_from)
+    if withdrawn_at is not None or under == "withdrawn":
+        return "withdrawn"
+    if under == "hired":
+        return "hired"
+    was_told = under == "rejected" and visibility != "hidden" and mail_at is None
+    return "rejected" if under in TURNED_AWAY and (mailed_at or was_told) else "in_review"
+
+
+def check_correct(seen: str, corrections: int) -> None:
+    """Refuse to change what somebody sent where it is decided, or was changed often enough."""
+    if seen != "in_review":
+        raise Invalid("What you sent can be changed while it is in review.", status=seen)
+    if corrections >= MOST_CORRECTIONS:
+        raise LimitReached(f"An application can be corrected {MOST_CORRECTIONS} times.")
+
+
+def check_withdraw(seen: str) -> None:
+    """Refuse to withdraw what is decided."""
+    if seen != "in_review":
+        raise Invalid("An application can be withdrawn while it is in review.", status=seen)
 
 
 def may_mail(source: str, applications: int) -> bool:

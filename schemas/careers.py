@@ -61,11 +61,12 @@ def detail(job: Any, organisation: Any, questions: Iterable[Any], own: Any) -> d
         "url": links.job(organisation.slug, job.slug),
         "organisation_name": organisation.name,
         "privacy": settings.privacy(own),
-        "application_fields": [_asked(one) for one in questions if one.is_active],
+        "application_fields": [asked(one) for one in questions if one.is_active],
     }
 
 
-def _asked(question: Any) -> dict[str, Any]:
+def asked(question: Any) -> dict[str, Any]:
+    """Show one question of a job."""
     shown = _question(question)
     options = [{"value": one["value"], "label": one["label"]} for one in shown["options"]]
     return shown | {"options": options}

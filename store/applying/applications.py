@@ -6,7 +6,19 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Computed, ForeignKey, Index, Numeric, Select, desc, select, text, update
+from sqlalchemy import (
+    Computed,
+    ForeignKey,
+    Index,
+    Numeric,
+    Select,
+    delete,
+    desc,
+    func,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
@@ -237,6 +249,36 @@ def answers(session: Session, application: Application) -> list[ApplicationAnswe
     """Load an application's answers in the order of the questions."""
     rows = select(ApplicationAnswer).where(ApplicationAnswer.application_id == application.id)
     return list(session.scalars(rows.order_by(ApplicationAnswer.id)))
+
+
+def replace_answers(
+    session: Session, application: Application, asked: Sequence[str], answers: Sequence[Mapping[str, Any]]
+) -> None:
+    """Put other answers in the place of those to what is asked; what is not asked any more stays."""
+    known = delete(ApplicationAnswer).where(
+        ApplicationAnswer.application_id == application.id, ApplicationAnswer.field_key.in_(asked)
+    )
+    session.execute(known)
+    session.add_all(
+        ApplicationAnswer(id=new_id(), application_id=application.id, **answer) for answer in answers
+    )
+    session.flush()
+
+
+def first_of(session: Session, application: Application, type: str) -> ApplicationEvent | None:
+    """Find when something first happened to an application."""
+    rows = select(ApplicationEvent).where(
+        ApplicationEvent.application_id == application.id, ApplicationEvent.type == type
+    )
+    return session.scalars(rows.order_by(ApplicationEvent.id).limit(1)).first()
+
+
+def count_of(session: Session, application: Application, type: str) -> int:
+    """Count how often something happened to an application."""
+    rows = select(func.count()).where(
+        ApplicationEvent.application_id == application.id, ApplicationEvent.type == type
+    )
+    return int(session.scalar(rows) or 0)
 
 
 def history(session: Session, application: Application) -> list[ApplicationEvent]:

@@ -192,6 +192,13 @@ def withdraw(session: Session, application: Application, shows: Shows, *, actor:
     make(session, application, move, "withdrawn", shows, actor)
 
 
+def withdraw_unaware(session: Session, application: Application, *, actor: str) -> None:
+    """Take note that who was rejected and has not heard of it withdraws, and never will: they may apply again."""
+    application.withdrawn_at, application.rejection_mail_at = now(), None
+    application.updated_at = now()
+    applications.happened(session, application, "withdrawn", was=application.status, actor=actor)
+
+
 def hire(session: Session, application: Application, shows: Shows, *, actor: str) -> None:
     """Hire."""
     move = _move("hire", application)

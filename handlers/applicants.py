@@ -1,0 +1,180 @@
+"""Applications as whoever sent them sees them: how one stands, corrected, withdrawn, and asked to be erased."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from gateways import files
+from handlers.applications import FILES, file_fault, is_blank, keep_file
+from rules import applications as rules
+from rules.clock import now
+from schemas import applicants as schemas
+from schemas import applications as application_schemas
+from schemas import candidates as candidate_schemas
+from schemas import offers as offer_schemas
+from store import events
+from store.accounts import organisations
+from store.applying import applications, attachments, moves, room, screened, status_links
+from store.applying.applications import Application
+from store.hiring import fields
+from store.offering import moves as offer_moves
+from store.people import candidates, notes
+
+Body = dict[str, Any]
+Begin = Callable[[], AbstractContextManager[Session]]
+
+ACTOR = "candidate"
+ERASURE = "The person asked on the page of their application that what is held on them be erased."
+
+
+def get_own_application(session: Session, token: str) -> Body:
+    """Show an application to whoever sent it."""
+    return _shown(session, status_links.find(session, token))
+
+
+def correct_own_application(begin: Begin, finish: Begin, token: str, body: Body) -> Body:
+    """Change what was sent, or refuse with every fault; files are kept between the two transactions."""
+    sent = {name: body[name] for name in FILES if name in body and not is_blank(body[name])}
+    with begin() as session:
+        found = status_links.find(session, token)
+        caller = organisations.caller_of(session, found)
+        answers, asked = _check(session, found, body, {name: file_fault(one) for name, one in sent.items()})
+        used = room.used(session, caller) if sent else 0
+    room.check(caller, used, sum(len(one.content) for one in sent.values()))
+    kept = [keep_file(caller, name, one) for name, one in sent.items()]
+    done = False
+    try:
+        with finish() as session:
+            found = status_links.find(session, token, for_update=True)
+            _check(session, found, body, dict.fromkeys(sent))
+            room.take(session, caller, sum(one["size_bytes"] for one in kept))
+            changed = _change(session, found, body, answers, asked)
+            for one in kept:
+                attachments.create(session, caller, found.id, one)
+            changed += list(sent)
+            if changed:
+                found.updated_at = now()
+                session.flush()
+                applications.happened(
+                    session, found, "corrected", was=found.status, actor=ACTOR, fields=changed
+                )
+            if answers is not None or "cv" in sent:
+                screened.anew(session, found)
+            shown = _shown(session, found)
+            done = True
+    finally:
+        if not done:
+            for one in kept:
+                files.delete(one["key"])
+    return shown
+
+
+def _check(
+    session: Session, application: Application, body: Body, sent: Mapping[str, str | None]
+) -> tuple[list[Body] | None, list[str]]:
+    """Return all answers as they are to be, None where they stay, and the questions; or refuse with every fault."""
+    corrections = applications.count_of(session, application, "corrected")
+    rules.check_correct(_seen(application), corrections)
+    if sent:
+        there = len(attachments.of(session, application.id)) + len(sent) - 1
+        rules.check_upload(application.status, application.email, there)
+    questions = [one.as_rules_see_it() for one in fields.all_of(session, application.job)]
+    asked = [one["key"] for one in questions if one["is_active"]]
+    person = {
+        "email": application.email,
+        "full_name": body.get("full_name", application.full_name).strip(),
+        "phone": body.get("phone", application.phone).strip(),
+    }
+    given = _given(session, application)
+    wanted = {key: given[key] for key in asked if key in given} | body.get("answers", {})
+    rows = rules.check(
+        wanted if "answers" in body else {},
+        questions if "answers" in body else [],
+        sent,
+        cv_required=False,
+        faults=rules.person_faults(person),
+    )
+    return (rows if "answers" in body else None), asked
+
+
+def _change(
+    session: Session, application: Application, body: Body, answers: Sequence[Body] | None, asked: list[str]
+) -> list[str]:
+    """Change an application, and return what of it is another now."""
+    changed = []
+    for name in ("full_name", "phone"):
+        value = body.get(name, getattr(application, name)).strip()
+        if value != getattr(application, name):
+            setattr(application, name, value)
+            changed.append(name)
+    if answers is not None:
+        before = _given(session, application)
+        applications.replace_answers(session, application, asked, answers)
+        after = _given(session, application)
+        changed += [f"answers.{key}" for key in asked if before.get(key) != after.get(key)]
+    return changed
+
+
+def withdraw_own_application(session: Session, token: str) -> Body:
+    """Withdraw, and offers that were not answered with it; again changes nothing."""
+    found = status_links.find(session, token, for_update=True)
+    seen = _seen(found)
+    if seen == "withdrawn":
+        return _shown(session, found)
+    rules.check_withdraw(seen)
+    if rules.beneath(found.status, found.held_from) == "rejected":
+        moves.withdraw_unaware(session, found, actor=ACTOR)
+    else:
+        moves.withdraw(session, found, application_schemas, actor=ACTOR)
+        offer_moves.withdraw_all(session, found, offer_schemas)
+    return _shown(session, found)
+
+
+def request_erasure(session: Session, token: str) -> Body:
+    """Leave word with the organisation that somebody asks to be erased; again changes nothing."""
+    found = status_links.find(session, token)
+    caller = organisations.caller_of(session, found)
+    person = candidates.keep(session, caller, found.candidate_id)
+    found = applications.get(session, caller, found.id, for_update=True)
+    if applications.first_of(session, found, "erasure_requested") is None:
+        applications.happened(session, found, "erasure_requested", was=found.status, actor=ACTOR)
+        found.updated_at = now()
+        made = notes.create(session, person, ERASURE, ACTOR)
+        told = candidate_schemas.event(person) | {"note": candidate_schemas.note_event(made)}
+        events.record(session, "candidate.note_added", person, told)
+    return _shown(session, found)
+
+
+def _seen(application: Application) -> str:
+    return rules.seen(
+        application.status,
+        application.held_from,
+        visibility=application.job.rejection_visibility,
+        mail_at=application.rejection_mail_at,
+        mailed_at=application.rejection_mailed_at,
+        withdrawn_at=application.withdrawn_at,
+    )
+
+
+def _given(session: Session, application: Application) -> Body:
+    """Return what was answered, by question."""
+    rows = [one.as_rules_see_it() for one in applications.answers(session, application)]
+    return {row["field_key"]: schemas.answer(row) for row in rows}
+
+
+def _shown(session: Session, application: Application) -> Body:
+    session.flush()
+    asked_for = applications.first_of(session, application, "erasure_requested")
+    return schemas.own(
+        application,
+        _seen(application),
+        organisation_name=organisations.name(
+            session, organisations.caller_of(session, application)
+        ),
+        questions=fields.all_of(session, application.job),
+        given=_given(session, application),
+        files=attachments.of(session, application.id),
+        erasure_requested_at=asked_for.created_at if asked_for else None,
+    )
