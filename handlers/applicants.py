@@ -60,7 +60,7 @@ def correct_own_application(begin: Begin, finish: Begin, token: str, body: Body)
                 applications.happened(
                     session, found, "corrected", was=found.status, actor=ACTOR, fields=changed
                 )
-            if answers is not None or "cv" in sent:
+            if any(name == "cv" or name.startswith("answers.") for name in changed):
                 screened.anew(session, found)
             shown = _shown(session, found)
             done = True

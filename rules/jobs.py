@@ -18,7 +18,7 @@ MOVES = {
 GATED = {"cv_analysis_enabled": "cv_analysis", "team_id": "squads", "squad_id": "squads"}
 
 # Paths of the contract that a slug must not hide.
-RESERVED_SLUGS = {"create"}
+RESERVED_SLUGS = {"create", "embed"}
 
 
 def publish(

@@ -21,6 +21,11 @@ def origin() -> str:
     return "{0.scheme}://{0.netloc}".format(urlsplit(_base_url))
 
 
+def path(address: str) -> str:
+    """Return the same within our own pages: without what says where the service is."""
+    return address.removeprefix(origin())
+
+
 def take(token: str) -> str:
     """Return the link that a candidate opens."""
     return f"{_base_url}/take/{token}"
@@ -74,3 +79,13 @@ def careers(organisation_slug: str) -> str:
 def job(organisation_slug: str, job_slug: str) -> str:
     """Return the page of an open job."""
     return f"{careers(organisation_slug)}{job_slug}/"
+
+
+def applied(organisation_slug: str, job_slug: str) -> str:
+    """Return the page that thanks for an application."""
+    return f"{job(organisation_slug, job_slug)}applied/"
+
+
+def sitemap() -> str:
+    """Return the list of the pages that everybody may find."""
+    return f"{_base_url}/sitemap.xml"

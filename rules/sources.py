@@ -2,9 +2,20 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
-WORDS = ("utm_source", "utm_medium", "utm_campaign", "ref")
+WORDS = ("utm_source", "utm_medium", "utm_campaign", "ref", "referrer")
+HEADER = "Referer"  # as browsers send it
 LONGEST = 200  # of each; what is longer is cut, for whoever follows a link has not written it
+
+
+def site(address: str | None, ours: str) -> str:
+    """Return the host that a visitor came from, as their browser says; nothing where it was our own, or says nothing."""
+    try:
+        host = urlsplit(address or "").hostname or ""
+        return "" if host == urlsplit(ours).hostname else host
+    except ValueError:
+        return ""
 
 
 def detail(given: Mapping[str, Any]) -> dict[str, str] | None:

@@ -17,7 +17,7 @@ from app.instance.settings import ROOT
 from rules import links
 from rules.pages import Page
 from schemas.files import File, Stream
-from schemas.views import View
+from schemas.views import Redirect, View
 
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
@@ -110,6 +110,11 @@ def _view(made: Made, request: Request) -> Answer:
     return Answer(view.status, html, view.headers | VARY, HTML)
 
 
+def _redirect(made: Made, _request: Request) -> Answer:
+    to: Redirect = made.body
+    return Answer(303, b"", to.headers | {"Location": to.location})
+
+
 def _takes_gzip(request: Request) -> bool:
     return parse_accept_header(request.head.get("accept-encoding"))["gzip"] > 0
 
@@ -126,6 +131,7 @@ _KINDS: dict[type, Callable[[Made, Request], Answer]] = {
     File: _file,
     Stream: _stream,
     View: _view,
+    Redirect: _redirect,
 }
 
 

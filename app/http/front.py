@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from connexion.middleware.abstract import SpecMiddleware
 from connexion.spec import Specification
 
-from app.http import answers, context, refusals, security
+from app.http import answers, context, paths, refusals, security
 from app.http.answers import Answer
 from app.http.paths import METHODS, Tree
 from app.http.pipeline import Pipeline
@@ -84,6 +85,9 @@ class Front(SpecMiddleware):
         """Return the operation that is carried out here; None where the chain does. Refuse what no document knows."""
         if (file := static.find(request.path)) and request.method in ("GET", "HEAD"):
             return answers.render(answers.Made(file, 200), request)
+        if request.method in ("GET", "HEAD") and (small := paths.in_small_letters(request.path)):
+            query = f"?{request.query.decode('ascii', 'ignore')}" if request.query else ""
+            return Answer(308, b"", {"Location": quote(small) + query})
         place = self.tree.find(request.path)
         if place is None or b"%2f" in (scope.get("raw_path") or b"").lower():  # encoded, it divides nothing
             raise NotFound("There is no such path.")

@@ -14,7 +14,14 @@ METHODS = ("get", "post", "put", "patch", "delete")  # as the documents write th
 
 Thing = TypeVar("Thing")
 # No path of ours holds these, and the routers further in read some of them as the end of a path.
+SMALL = "/careers/"  # what people type; all that is below it is spelled in small letters
 _STRANGE = re.compile(r"[\x00-\x1f\x7f]|//")
+
+
+def in_small_letters(path: str) -> str | None:
+    """Return how a path that people type is spelled; None where it is spelled so, or is none of those."""
+    small = path.lower()
+    return small if small != path and small.startswith(SMALL) and not _STRANGE.search(small) else None
 
 
 @dataclass

@@ -82,7 +82,9 @@ class Pipeline:
         self.channel = "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
         self.in_parts = self.open is nullcontext  # whatever transactions it has, it opens itself
+        # A form may be answered with the way to a page alone.
         successes = [int(status) for status in operation.responses if status.startswith("2")]
+        successes = successes or [303]
         self.success, self.changed = min(successes), max(successes)  # what is new is 201
         content = operation.responses[str(self.success)].get("content", {})
         self.with_meta = self.method == "GET" and answers.JSON in content

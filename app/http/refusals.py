@@ -23,6 +23,7 @@ log = logging.getLogger("hiring.refusals")
 RETRY_AFTER_SECONDS = 5
 MACHINES = "/api/"  # below it every refusal is JSON
 PAGES = (
+    "/application/",
     "/careers/",
     "/interview/",
     "/join/",

@@ -258,6 +258,17 @@ def an_application(api: Api, **files: tuple[str, bytes]) -> Ids:
     return {**made, **kept, "application_id": shown["id"], "person": person["email"]}
 
 
+def an_own_application(api: Api) -> Ids:
+    """An application with the token of the link that its applicant was mailed."""
+    assert api.patch("/org/settings/", {"receipt_mail": True}).status_code == 200
+    made = an_application(api)
+    with store.transaction() as session:
+        sent = select(OutboxItem.arguments["status_url"].astext).where(
+            OutboxItem.job == "mail", OutboxItem.arguments["to"].astext == made["person"]
+        )
+        return {**made, "token": (session.scalars(sent).one() or "").rpartition("/")[2]}
+
+
 def an_application_after(step: str) -> Any:
     def make(api: Api) -> Ids:
         made = an_application(api)

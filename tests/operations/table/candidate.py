@@ -5,8 +5,22 @@ from tests.operations.rows import FORM, MULTIPART, Row
 from tests.operations.table.jobs import CV, PERSON
 
 PAGE = "text/html"
-WORDS = {"utm_source": "newsletter", "utm_medium": "email", "utm_campaign": "spring", "ref": "ada"}
+WORDS = {
+    "utm_source": "newsletter",
+    "utm_medium": "email",
+    "utm_campaign": "spring",
+    "ref": "ada",
+    "referrer": "news.example.org",
+}
 STRANGER = PERSON | WORDS | {"consent_accepted": True}
+LOOKING = {
+    "search": "engineer",
+    "location": "Berlin",
+    "team": "platform",
+    "position_type": "full_time",
+    "workplace_type": "hybrid",
+}
+CORRECTED = {"full_name": "Ada King", "phone": "+44 20 7946 0001", "answers": {"years": "6"}}
 CODE = "print(int(input()))"
 STROKE = {"colour": "blue", "width": 3, "points": [[120, 80], [420.5, 80]]}
 
@@ -48,7 +62,22 @@ ROWS = {
     "get_shared_replay": Row(states.a_shared_room),
     "show_interview_page": Row(states.a_room, answers=PAGE),
     "show_shared_interview_page": Row(states.a_shared_room, answers=PAGE),
-    "list_open_jobs": Row(states.an_open_job),
+    "get_own_application": Row(states.an_own_application),
+    "correct_own_application": Row(states.an_own_application, CORRECTED, media=MULTIPART, files=CV),
+    "withdraw_own_application": Row(states.an_own_application),
+    "request_erasure": Row(states.an_own_application),
+    "show_application_page": Row(
+        states.an_own_application, query={"step": "correct", "done": "correct"}, answers=PAGE
+    ),
+    "change_on_application_page": Row(
+        states.an_own_application,
+        {"step": "correct", **CORRECTED},
+        status=303,
+        media=MULTIPART,
+        files=CV,
+        answers=None,
+    ),
+    "list_open_jobs": Row(states.an_open_job, query=LOOKING),
     "get_open_job": Row(states.an_open_job),
     "apply_for_job": Row(states.an_open_job, STRANGER, status=201, media=MULTIPART, files=CV),
     "get_logo": Row(
@@ -60,14 +89,17 @@ ROWS = {
         ),
     ),
     "get_brand_style": Row(states.a_branded_career, answers="text/css"),
-    "show_careers_page": Row(states.an_open_job, query=WORDS, answers=PAGE),
+    "show_careers_page": Row(states.an_open_job, query=LOOKING | WORDS, answers=PAGE),
+    "show_embedded_jobs": Row(states.an_open_job, query=LOOKING | WORDS, answers=PAGE),
+    "show_applied_page": Row(states.an_open_job, query=WORDS, answers=PAGE),
     "show_job_page": Row(states.an_open_job, query=WORDS, answers=PAGE),
     "apply_on_page": Row(
         states.an_open_job,
         {"email": "{email}", "full_name": "Ada Lovelace", "consent_accepted": True, **WORDS},
+        status=303,
         media=MULTIPART,
         files=CV,
-        answers=PAGE,
+        answers=None,
     ),
     "show_join_page": Row(states.a_member_invite, answers=PAGE),
     "join_on_page": Row(states.a_member_invite, {"name": "Ada Lovelace"}, media=FORM, answers=PAGE),
@@ -81,6 +113,8 @@ ROWS = {
     "get_document_json": Row(),
     "get_document_yaml": Row(answers="application/yaml"),
     "get_document_twin": Row(),
+    "get_robots": Row(answers="text/plain"),
+    "get_sitemap": Row(answers="application/xml"),
     "get_health": Row(),
     "get_readiness": Row(),
 }
