@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from rules import jobs as rules
-from rules import plans
+from rules import mail_templates, plans
 from rules.caller import Caller
 from rules.errors import Invalid
 from rules.pages import Page
@@ -97,6 +97,8 @@ def _settings(session: Session, caller: Caller, body: Body) -> Body:
     settings = {name: value for name, value in body.items() if name not in _LINK_NAMES}
     if "description_html" in body:
         settings["description_html"] = html.clean(body["description_html"])
+    if "rejection_text" in body:
+        mail_templates.check(mail_templates.KINDS["rejection"], {"rejection_text": body["rejection_text"]})
     if "country_code" in body:
         settings["country_code"] = body["country_code"].upper()
     for what, names, find in _LINKS:

@@ -162,7 +162,8 @@ question_in_words = interviews.question_in_words
 
 def rejection_mail(application: Any, organisation_name: str) -> dict[str, Any]:
     """Write the mail that tells of a rejection as outbox work; the reason is not for the candidate."""
-    return _mail("rejection", application, application.job, organisation_name)
+    mail = _mail("rejection", application, application.job, organisation_name)
+    return mail | {"own_text": application.job.rejection_text}
 
 
 def status_mail(kind: str, application: Any, organisation_name: str, token: str) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Detail(Item):
 
     sample_task = fields.String(allow_none=True)
     description_html = fields.String()
+    rejection_text = fields.String()
     cv_analysis_enabled = fields.Boolean()
     screen_auto_advance_enabled = fields.Boolean()
     screen_auto_advance_l3_min = DecimalText()

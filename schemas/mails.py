@@ -57,9 +57,10 @@ def write(name: str, values: Mapping[str, Any], own: Own = Own()) -> Written:
     subject = str(text.make_module(around).subject)  # type: ignore[attr-defined]  # the template sets it
     if own.subject.strip():
         subject = fill(own.subject, lambda named: _said(named, values))
-    if own.body_text.strip():
-        plain = fill(own.body_text, lambda named: _said(named, values)).strip() + "\n"
-        around |= {"subject": subject, "paragraphs": _paragraphs(own.body_text, values)}
+    body_text = values.get("own_text") or own.body_text  # a mail may bring what it is to say
+    if body_text.strip():
+        plain = fill(body_text, lambda named: _said(named, values)).strip() + "\n"
+        around |= {"subject": subject, "paragraphs": _paragraphs(body_text, values)}
         html = _environment().get_template("own.html").render(around)
     else:
         plain, html = text.render(around), _environment().get_template(f"{name}.html").render(around)

@@ -49,7 +49,7 @@ FILTERS = ("search", "location", "team", "position_type", "workplace_type")
 # An organisation's open jobs are few, and found along an index: what else is asked of them needs none.
 LIST = listing.Listing(
     _open(ANYONE).with_only_columns(
-        *(column for column in Job.__table__.columns if column.name != "description_html")
+        *(column for column in Job.__table__.columns if column.name not in ("description_html", "rejection_text"))
     ),
     {"-id": (Job.id,)},
     {

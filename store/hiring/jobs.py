@@ -72,6 +72,7 @@ class Job(Base, Named, Updated):
     sample_task: Mapped[str | None]
     description_html: Mapped[str] = mapped_column(default="")
     rejection_visibility: Mapped[str] = mapped_column(default="delayed")
+    rejection_text: Mapped[str] = mapped_column(default="", server_default="")  # empty: the organisation's
     cv_analysis_enabled: Mapped[bool] = mapped_column(default=False)
     screen_auto_advance_enabled: Mapped[bool] = mapped_column(default=False)
     screen_auto_advance_l3_min: Mapped[Decimal | None] = mapped_column(Numeric(6, 2))
@@ -99,9 +100,9 @@ def get(session: Session, caller: Caller, key: str, *, for_update: bool = False)
 
 find_id = Reader(Job, Job.id).id
 LIST = listing.Listing(
-    # Lists show no description, which may be long.
+    # Lists show no long texts.
     visible(ANYONE, Job).with_only_columns(
-        *(column for column in Job.__table__.columns if column.name != "description_html")
+        *(column for column in Job.__table__.columns if column.name not in ("description_html", "rejection_text"))
     ),
     {"-id": (Job.id,)},
     {

@@ -17,7 +17,7 @@ DEFAULTS: dict[str, Any] = {
     "location_text": "", "country_code": "", "region": "", "expires_at": None, "scheduled_publish_at": None,
     "cv_required": False, "auto_invite_assessment": False, "assessment_id": None, "assessment_slug": None,
     "pipeline_id": None, "pipeline_slug": None, "application_count": 0, "rejection_visibility": "delayed",
-    "published_at": None, "closed_at": None, "sample_task": None, "description_html": "", "cv_analysis_enabled": False,
+    "published_at": None, "closed_at": None, "sample_task": None, "description_html": "", "rejection_text": "", "cv_analysis_enabled": False,
     "screen_auto_advance_enabled": False, "screen_auto_advance_l3_min": None, "application_fields": [],
 }  # fmt: skip
 SETTINGS: dict[str, Any] = {
@@ -25,6 +25,7 @@ SETTINGS: dict[str, Any] = {
     "location_text": "Berlin Mitte", "country_code": "DE", "region": "Berlin", "expires_at": "2099-01-01T00:00:00.000Z",
     "scheduled_publish_at": "2098-01-01T00:00:00.000Z", "cv_required": True, "auto_invite_assessment": True,
     "sample_task": "Model a shop.", "description_html": "<p>Hello</p>", "rejection_visibility": "hidden",
+    "rejection_text": "Thank you, {{candidate_name}}.",
     "cv_analysis_enabled": True, "screen_auto_advance_enabled": True, "screen_auto_advance_l3_min": "72.50",
 }  # fmt: skip
 
@@ -87,6 +88,7 @@ def test_every_setting_is_kept_and_can_be_changed(tenant: Tenant) -> None:
     ({"region": "x" * 101}, "/region"), ({"expires_at": "tomorrow"}, "/expires_at"),
     ({"expires_at": "2027-01-01T00:00:00"}, "/expires_at"),
     ({"rejection_visibility": "never"}, "/rejection_visibility"),
+    ({"rejection_text": "Dear {{name}}"}, "/rejection_text"),
     ({"screen_auto_advance_l3_min": "100.01"}, "/screen_auto_advance_l3_min"),
     ({"screen_auto_advance_l3_min": -1}, "/screen_auto_advance_l3_min"),
     ({"screen_auto_advance_l3_min": "12.345"}, "/screen_auto_advance_l3_min"),

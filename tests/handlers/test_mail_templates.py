@@ -98,3 +98,17 @@ def test_a_text_is_no_program(tenant: Tenant) -> None:
     own = change(tenant.live, "rejection", body_text="{% for x in y %}{{ job_title }}{# no #}<script>")
     assert own["preview"]["text"] == "{% for x in y %}Senior backend engineer{# no #}<script>\n"
     assert "&lt;script&gt;" in own["preview"]["html"]
+
+
+def test_a_job_has_its_own_words_for_those_it_rejects(
+    tenant: Tenant, wired: Settings, nothing_else_is_due: None
+) -> None:
+    change(tenant.live, "rejection", subject="From {{organisation_name}}", body_text="Of all jobs.")
+    for text in ("Dear {{candidate_name}},\n\nnot as {{job_title}}.", ""):
+        job = tenant.live.job(published=True, rejection_visibility="immediate", rejection_text=text)
+        made = tenant.live.application(job["slug"])
+        tenant.live.post(f"/applications/{made['id']}/reject/", {})
+        sent, plain, html = last(wired)
+        assert sent["Subject"] == f"From {tenant.organisation.name}"
+        assert ("Dear Ada Lovelace," in plain, "Of all jobs." in plain) == (bool(text), not text)
+        assert (f"<p>not as {job['title']}.</p>" in html) == bool(text)
