@@ -170,9 +170,7 @@ def _shown(session: Session, application: Application) -> Body:
     return schemas.own(
         application,
         _seen(application),
-        organisation_name=organisations.name(
-            session, organisations.caller_of(session, application)
-        ),
+        organisation_name=organisations.name(session, organisations.caller_of(session, application)),
         questions=fields.all_of(session, application.job),
         given=_given(session, application),
         files=attachments.of(session, application.id),

@@ -244,9 +244,7 @@ def _careers_page(
     brand = _brand(session, organisation.id)
     asked = {name: (given.get(name) or "").strip() for name in store.hiring.careers.FILTERS}
     wanted = {name: text for name, text in asked.items() if text}
-    found = store.hiring.careers.LIST.page(
-        session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE, **wanted
-    )
+    found = store.hiring.careers.LIST.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE, **wanted)
     came_by = _came_by(brand, given)
     return page(
         "careers.html",
@@ -315,7 +313,9 @@ def change_on_application_page(
 def _change_application(begin: Begin, finish: Begin, token: str, body: dict[str, Any]) -> None:
     if body["step"] == "correct":
         with begin() as session:
-            asked = [one["key"] for one in applicants.get_own_application(session, token)["application_fields"]]
+            asked = [
+                one["key"] for one in applicants.get_own_application(session, token)["application_fields"]
+            ]
         given = body.get("answers", {})
         sent = {name: body[name] for name in ("full_name", "phone", "cv", "cover_letter") if name in body}
         # What a form leaves out is empty: a box that is not ticked.

@@ -17,7 +17,13 @@ MOST_JOBS = 10_000  # of the 50,000 that a sitemap may have
 
 def get_robots() -> File:
     """Say what may be looked at."""
-    lines = ["User-agent: *", *(f"Disallow: {path}" for path in HIDDEN), "", f"Sitemap: {links.sitemap()}", ""]
+    lines = [
+        "User-agent: *",
+        *(f"Disallow: {path}" for path in HIDDEN),
+        "",
+        f"Sitemap: {links.sitemap()}",
+        "",
+    ]
     return File("\n".join(lines).encode(), "text/plain; charset=utf-8", KEPT)
 
 

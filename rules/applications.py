@@ -28,10 +28,16 @@ MOVES = {
 REPEATED = {"reject": "rejected", "hold": "on_hold"}
 
 FORM = "public_careers"  # the source of what anybody may send, in anybody's name
-RECEIPTED = {FORM, "public_api"}  # sources whose candidates applied themselves, and so may be told what became of it
-TURNED_AWAY = {"rejected", "knockout_failed"}  # whose candidates are mailed as the job's rejection_visibility says
+RECEIPTED = {
+    FORM,
+    "public_api",
+}  # sources whose candidates applied themselves, and so may be told what became of it
+TURNED_AWAY = {
+    "rejected",
+    "knockout_failed",
+}  # whose candidates are mailed as the job's rejection_visibility says
 
-# What the form brings a person in so long is about so many applications, and as many times that they had applied before.
+# In so long the form brings a person mails about so many applications, and as many that they had applied before.
 MOST_MAILED, MAILED_WITHIN = 10, timedelta(days=1)
 
 MOST_FILES = 20  # of one application

@@ -10,7 +10,7 @@ LONGEST = 200  # of each; what is longer is cut, for whoever follows a link has 
 
 
 def site(address: str | None, ours: str) -> str:
-    """Return the host that a visitor came from, as their browser says; nothing where it was our own, or says nothing."""
+    """Return the host that a visitor came from, as their browser says; empty where it is our own, or says nothing."""
     try:
         host = urlsplit(address or "").hostname or ""
         return "" if host == urlsplit(ours).hostname else host

@@ -21,7 +21,9 @@ class Item(Schema):
     location_text = fields.String()
     country_code = fields.String()
     region = fields.String()
-    team = fields.Function(lambda job: job.team.name if job.team else None)  # of none a list's row has one of nulls
+    team = fields.Function(
+        lambda job: job.team.name if job.team else None
+    )  # of none a list's row has one of nulls
     published_at = Moment()
     expires_at = Moment()
 

@@ -85,9 +85,7 @@ def find(session: Session, token: str, *, for_update: bool = False) -> Applicati
     if row is None:
         raise NotFound("There is no such application.")
     trail.about(session, "application", row)
-    return applications.get(
-        session, organisations.caller_of(session, row), row.id, for_update=for_update
-    )
+    return applications.get(session, organisations.caller_of(session, row), row.id, for_update=for_update)
 
 
 def _hash(token: str) -> str:

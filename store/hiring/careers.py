@@ -49,15 +49,21 @@ FILTERS = ("search", "location", "team", "position_type", "workplace_type")
 # An organisation's open jobs are few, and found along an index: what else is asked of them needs none.
 LIST = listing.Listing(
     _open(ANYONE).with_only_columns(
-        *(column for column in Job.__table__.columns if column.name not in ("description_html", "rejection_text"))
+        *(
+            column
+            for column in Job.__table__.columns
+            if column.name not in ("description_html", "rejection_text")
+        )
     ),
     {"-id": (Job.id,)},
     {
         "search": listing.Filter(
             _TEXT.like(_WANTED, escape="/"), read=containing, instead={"": None}, skewed=True
         ),
-        "location": listing.Filter(Job.location_text == bindparam("location"), skewed=True),
-        "team": listing.Filter(Job.team_id.in_(_SQUAD), skewed=True),
+        "location": listing.Filter(
+            Job.location_text == bindparam("location"), instead={"": None}, skewed=True
+        ),
+        "team": listing.Filter(Job.team_id.in_(_SQUAD), instead={"": None}, skewed=True),
         "position_type": listing.Filter(
             Job.position_types.contains(bindparam("position_type")), read=lambda kind: [kind], skewed=True
         ),
@@ -81,7 +87,7 @@ class Choices:
 
 def choices(session: Session, caller: Caller) -> Choices:
     """Look at the newest open jobs for what there is to choose from."""
-    asked = _open(caller).outerjoin(Squad, Squad.id == Job.team_id).order_by(Job.id.desc()).limit(MOST_CHOICES)
+    asked = _open(caller).outerjoin(Job.team).order_by(Job.id.desc()).limit(MOST_CHOICES)
     rows = session.execute(
         asked.with_only_columns(
             Job.location_text, Job.workplace_type, Job.position_types, Squad.slug, Squad.name
@@ -89,7 +95,9 @@ def choices(session: Session, caller: Caller) -> Choices:
     ).all()
     return Choices(
         locations=sorted({row.location_text for row in rows if row.location_text}, key=str.casefold),
-        teams=dict(sorted({(row.slug, row.name) for row in rows if row.slug}, key=lambda one: one[1].casefold())),
+        teams=dict(
+            sorted({(row.slug, row.name) for row in rows if row.slug}, key=lambda one: one[1].casefold())
+        ),
         position_types=sorted({kind for row in rows for kind in row.position_types}),
         workplace_types=sorted({row.workplace_type for row in rows} - {"unspecified"}),
     )

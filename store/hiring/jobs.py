@@ -102,7 +102,11 @@ find_id = Reader(Job, Job.id).id
 LIST = listing.Listing(
     # Lists show no long texts.
     visible(ANYONE, Job).with_only_columns(
-        *(column for column in Job.__table__.columns if column.name not in ("description_html", "rejection_text"))
+        *(
+            column
+            for column in Job.__table__.columns
+            if column.name not in ("description_html", "rejection_text")
+        )
     ),
     {"-id": (Job.id,)},
     {

@@ -240,9 +240,7 @@ def test_what_was_sent_can_be_corrected_and_the_organisation_sees_it(world: Api,
     assert tenant.live.get(f"/applications/{id}/").json()["events"] == whole["events"]
 
 
-def test_a_bad_correction_is_refused_with_every_fault_and_changes_nothing(
-    world: Api, tenant: Tenant
-) -> None:
+def test_a_bad_correction_is_refused_with_every_fault_and_changes_nothing(world: Api, tenant: Tenant) -> None:
     job = tenant.live.job(published=True)["slug"]
     ask(tenant, job, "years", "number", is_required=True)
     token, _ = link(tenant, world, job, answers={"years": 5})

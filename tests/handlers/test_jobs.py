@@ -17,8 +17,9 @@ DEFAULTS: dict[str, Any] = {
     "location_text": "", "country_code": "", "region": "", "expires_at": None, "scheduled_publish_at": None,
     "cv_required": False, "auto_invite_assessment": False, "assessment_id": None, "assessment_slug": None,
     "pipeline_id": None, "pipeline_slug": None, "application_count": 0, "rejection_visibility": "delayed",
-    "published_at": None, "closed_at": None, "sample_task": None, "description_html": "", "rejection_text": "", "cv_analysis_enabled": False,
-    "screen_auto_advance_enabled": False, "screen_auto_advance_l3_min": None, "application_fields": [],
+    "published_at": None, "closed_at": None, "sample_task": None, "description_html": "", "rejection_text": "",
+    "cv_analysis_enabled": False, "screen_auto_advance_enabled": False,
+    "screen_auto_advance_l3_min": None, "application_fields": [],
 }  # fmt: skip
 SETTINGS: dict[str, Any] = {
     "title": "Data engineer", "position_types": ["full_time", "contract"], "workplace_type": "hybrid",
