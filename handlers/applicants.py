@@ -40,7 +40,7 @@ def correct_own_application(begin: Begin, finish: Begin, token: str, body: Body)
     with begin() as session:
         found = status_links.find(session, token)
         caller = organisations.caller_of(session, found)
-        answers, asked = _check(session, found, body, {name: file_fault(one) for name, one in sent.items()})
+        _check(session, found, body, {name: file_fault(one) for name, one in sent.items()})
         used = room.used(session, caller) if sent else 0
     room.check(caller, used, sum(len(one.content) for one in sent.values()))
     kept = [keep_file(caller, name, one) for name, one in sent.items()]
@@ -48,7 +48,7 @@ def correct_own_application(begin: Begin, finish: Begin, token: str, body: Body)
     try:
         with finish() as session:
             found = status_links.find(session, token, for_update=True)
-            _check(session, found, body, dict.fromkeys(sent))
+            answers, asked = _check(session, found, body, dict.fromkeys(sent))
             room.take(session, caller, sum(one["size_bytes"] for one in kept))
             changed = _change(session, found, body, answers, asked)
             for one in kept:
