@@ -224,6 +224,7 @@ def test_only_the_embedded_list_may_stand_in_a_frame(world: Api, tenant: Tenant,
 
 @pytest.mark.parametrize("path", ["/Careers/{}/", "/careers/{}/ZOOLOGIST/", "/CAREERS/{}"])
 def test_what_is_typed_in_capitals_is_found(world: Api, tenant: Tenant, several: None, path: str) -> None:
+    world.checked = False  # not all of these are paths of a document
     typed = path.format(tenant.organisation.slug.upper())
     answer = world.get(f"{typed}?utm_source=News", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (308, f"{typed.lower()}?utm_source=News")

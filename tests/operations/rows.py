@@ -114,5 +114,6 @@ def ask(
         options["headers"] = {**encoded.pop("headers", {}), **options.get("headers", {})}
         options = encoded | options
     options.setdefault("params", fill(dict(row.query), given))
+    options.setdefault("follow_redirects", False)  # the answer is that of the operation
     caller = dataclasses.replace(api, base="", key=api.key if operation.keyed else None)
     return caller.request(method or operation.method, at or path(operation, ids), **options)

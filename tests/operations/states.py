@@ -249,6 +249,12 @@ def an_open_job(api: Api) -> Ids:
     return {**made, "job_slug": made["key"], "org_slug": api.get("/org/").json()["slug"]}
 
 
+def an_open_job_in_capitals(api: Api) -> Ids:
+    """The same, as somebody types it."""
+    made = an_open_job(api)
+    return {**made, "org_slug": made["org_slug"].upper()}
+
+
 def an_application(api: Api, **files: tuple[str, bytes]) -> Ids:
     """An application; with files, `attachment_id` is the first of them."""
     made = an_open_job(api)

@@ -21,6 +21,7 @@ LOOKING = {
     "workplace_type": "hybrid",
 }
 CORRECTED = {"full_name": "Ada King", "phone": "+44 20 7946 0001", "answers": {"years": "6"}}
+SMALL = Row(states.an_open_job_in_capitals, status=308, answers=None)
 CODE = "print(int(input()))"
 STROKE = {"colour": "blue", "width": 3, "points": [[120, 80], [420.5, 80]]}
 
@@ -89,10 +90,10 @@ ROWS = {
         ),
     ),
     "get_brand_style": Row(states.a_branded_career, answers="text/css"),
-    "show_careers_page": Row(states.an_open_job, query=LOOKING | WORDS, answers=PAGE),
-    "show_embedded_jobs": Row(states.an_open_job, query=LOOKING | WORDS, answers=PAGE),
-    "show_applied_page": Row(states.an_open_job, query=WORDS, answers=PAGE),
-    "show_job_page": Row(states.an_open_job, query=WORDS, answers=PAGE),
+    "show_careers_page": Row(states.an_open_job, query=LOOKING | WORDS, answers=PAGE, also=(SMALL,)),
+    "show_embedded_jobs": Row(states.an_open_job, query=LOOKING | WORDS, answers=PAGE, also=(SMALL,)),
+    "show_applied_page": Row(states.an_open_job, query=WORDS, answers=PAGE, also=(SMALL,)),
+    "show_job_page": Row(states.an_open_job, query=WORDS, answers=PAGE, also=(SMALL,)),
     "apply_on_page": Row(
         states.an_open_job,
         {"email": "{email}", "full_name": "Ada Lovelace", "consent_accepted": True, **WORDS},
