@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -62,4 +63,4 @@ def own(
 def answer(row: Mapping[str, Any]) -> Any:
     """Show an answer as it can be sent again; numbers as decimals are, in a text."""
     value = answers.value(row)
-    return decimals.plain(value) if row["field_type"] == "number" and value is not None else value
+    return decimals.plain(value) if isinstance(value, Decimal) else value
