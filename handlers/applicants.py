@@ -6,18 +6,22 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from gateways import files
-from handlers.applications import FILES, file_fault, is_blank, keep_file
+from gateways import files, uploads
+from handlers import pages
+from handlers.applications import FILES
 from rules import applications as rules
+from rules import links
 from rules.clock import now
 from schemas import applicants as schemas
 from schemas import applications as application_schemas
 from schemas import candidates as candidate_schemas
 from schemas import offers as offer_schemas
+from schemas.views import Redirect, View
 from store import events
 from store.accounts import organisations
 from store.applying import applications, attachments, moves, room, screened, status_links
 from store.applying.applications import Application
+from store.database.ids import new_id
 from store.hiring import fields
 from store.offering import moves as offer_moves
 from store.people import candidates, notes
@@ -36,14 +40,17 @@ def get_own_application(session: Session, token: str) -> Body:
 
 def correct_own_application(begin: Begin, finish: Begin, token: str, body: Body) -> Body:
     """Change what was sent, or refuse with every fault; files are kept between the two transactions."""
-    sent = {name: body[name] for name in FILES if name in body and not is_blank(body[name])}
+    sent = {name: body[name] for name in FILES if name in body and not uploads.is_blank(body[name])}
     with begin() as session:
         found = status_links.find(session, token)
         caller = organisations.caller_of(session, found)
-        _check(session, found, body, {name: file_fault(one) for name, one in sent.items()})
+        _check(session, found, body, {name: uploads.fault(one) for name, one in sent.items()})
         used = room.used(session, caller) if sent else 0
     room.check(caller, used, sum(len(one.content) for one in sent.values()))
-    kept = [keep_file(caller, name, one) for name, one in sent.items()]
+    kept = [
+        uploads.keep(rules.file_key(caller.organisation_id, new_id()), name, one)
+        for name, one in sent.items()
+    ]
     done = False
     try:
         with finish() as session:
@@ -145,6 +152,58 @@ def request_erasure(session: Session, token: str) -> Body:
         told = candidate_schemas.event(person) | {"note": candidate_schemas.note_event(made)}
         events.record(session, "candidate.note_added", person, told)
     return _shown(session, found)
+
+
+def show_application_page(session: Session, token: str, step: str | None, done: str | None) -> View:
+    """Show somebody their application: how it stands, what they sent, and what they may do."""
+    return _application_page(session, token, step=step, done=done)
+
+
+def change_on_application_page(begin: Begin, finish: Begin, token: str, body: Body) -> View | Redirect:
+    """Do what the page's form asks for; lead to the page as it is then, or show what is wrong."""
+    step = body["step"]
+    refusal = rules.attempt(lambda: _change_application(begin, finish, token, body))
+    if refusal is None:
+        return Redirect(f"{links.path(links.application(token))}?done={step}", pages.HEADERS)
+    with begin() as session:
+        faults = pages.faults(refusal)
+        return _application_page(
+            session, token, step=step if faults else None, status=400, given=body, faults=faults,
+            refused=not faults,
+        )  # fmt: skip
+
+
+def _change_application(begin: Begin, finish: Begin, token: str, body: Body) -> None:
+    if body["step"] == "correct":
+        with begin() as session:
+            asked = [one["key"] for one in get_own_application(session, token)["application_fields"]]
+        given = body.get("answers", {})
+        sent = {name: body[name] for name in ("full_name", "phone", "cv", "cover_letter") if name in body}
+        # What a form leaves out is empty: a box that is not ticked.
+        answers = {"answers": {key: given.get(key, "") for key in asked}} if asked else {}
+        correct_own_application(begin, finish, token, sent | answers)
+        return
+    does = {"withdraw": withdraw_own_application, "erase": request_erasure}
+    with finish() as session:
+        does[body["step"]](session, token)
+
+
+def _application_page(
+    session: Session, token: str, *, step: str | None, status: int = 200, **values: Any
+) -> View:
+    own = get_own_application(session, token)
+    written = {True: "true", False: "false"}
+    answers = {key: written[one] if isinstance(one, bool) else one for key, one in own["answers"].items()}
+    there = {"given": {**own, "answers": answers}, "faults": {}, "done": None, "refused": False}
+    is_open = own["status"] == "in_review" or step == "erase"
+    return pages.page(
+        "application.html",
+        brand=pages.brand(session, status_links.find(session, token).organisation_id),
+        status=status,
+        own=own,
+        step=step if is_open else None,
+        **(there | values),
+    )
 
 
 def _seen(application: Application) -> str:

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from gateways import files
-from gateways.cv import kinds
+from gateways import files, uploads
 from rules import applications as rules
 from rules import knockouts as knockout_rules
 from rules import plans
@@ -86,7 +85,7 @@ def apply(
 
     Files are kept between two transactions, and let go again where no application came of it.
     """
-    sent = {name: body[name] for name in FILES if name in body and not is_blank(body[name])}
+    sent = {name: body[name] for name in FILES if name in body and not uploads.is_blank(body[name])}
     person = {
         "email": emails.normal_or_none(body["email"]),
         "full_name": body["full_name"].strip(),
@@ -101,7 +100,7 @@ def apply(
         again = None if before is None else _shown(session, before)
         asked = [one.as_rules_see_it() for one in fields.all_of(session, job)]
         used = room.used(session, caller) if sent else 0
-    wrong = {name: file_fault(file) for name, file in sent.items()}
+    wrong = {name: uploads.fault(file) for name, file in sent.items()}
     answers = rules.check(
         body.get("answers") or {},
         asked,
@@ -115,7 +114,10 @@ def apply(
             with finish() as session:
                 _remind(session, caller, job, person)
         return again, False
-    kept = [keep_file(caller, name, file) for name, file in sent.items()]
+    kept = [
+        uploads.keep(rules.file_key(caller.organisation_id, new_id()), name, file)
+        for name, file in sent.items()
+    ]
     made = None
     try:
         with finish() as session:
@@ -252,10 +254,10 @@ def upload_attachment(
         found = applications.get(session, caller, application_id)
         _check_upload(session, found)
         used = room.used(session, caller)
-    if fault := file_fault(file):
+    if fault := uploads.fault(file):
         raise Invalid.at("/file", fault)
     room.check(caller, used, len(file.content))
-    kept = keep_file(caller, kind, file)
+    kept = uploads.keep(rules.file_key(caller.organisation_id, new_id()), kind, file)
     made = None
     try:
         with finish() as session:
@@ -300,28 +302,3 @@ def _shown(session: Session, application: Application) -> Body:
         attachments.of(session, application.id),
         applications.history(session, application),
     )
-
-
-def is_blank(file: Any) -> bool:
-    """Say whether a file is none: what a browser sends where nothing was chosen."""
-    return not file.content and not file.filename
-
-
-def file_fault(file: Any) -> str | None:
-    """Say what is wrong with a file, by its content."""
-    return None if kinds.sniff(file.content) else kinds.why_not(file.content)
-
-
-def keep_file(caller: Caller, kind: str, file: Any) -> Body:
-    """Keep a file; return what is to be known of it."""
-    sniffed = kinds.sniff(file.content)
-    assert sniffed is not None  # its faults were looked at
-    key = f"attachments/{caller.organisation_id}/{new_id()}"
-    files.put(key, file.content)
-    return {
-        "kind": kind,
-        "filename": rules.file_name(file.filename, f"{kind}.{sniffed}"),
-        "content_type": kinds.MEDIA_TYPES[sniffed],
-        "size_bytes": len(file.content),
-        "key": key,
-    }

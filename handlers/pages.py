@@ -1,10 +1,9 @@
 """The pages that a person sees. One layout for all, nothing from another host, nothing kept by the browser."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -21,14 +20,14 @@ import store.assessing.sessions
 import store.branding.settings
 import store.hiring.careers
 import store.offering.offers
-from handlers import applicants, careers, offers, rooms, sessions
-from rules import links, sources, voice
+from handlers import offers, rooms, sessions
+from rules import voice
 from rules.applications import attempt
 from rules.clock import now
 from rules.errors import Invalid, LimitReached, Refusal
 from rules.offers import LONGEST_REASON
 from schemas import guides
-from schemas.views import Redirect, View
+from schemas.views import View
 from store.accounts import members
 from store.auditing import trail
 from store.interviewing import visits
@@ -51,17 +50,7 @@ SPOKEN = HEADERS | {
     "Permissions-Policy": HEADERS["Permissions-Policy"].replace("microphone=()", "microphone=(self)")
 }
 
-JOBS_ON_A_PAGE = 50
-
-# A browser may keep a form that tells nobody's secrets, so that going back to it finds what was written.
-KEPT_BY_BROWSERS = HEADERS | {"Cache-Control": "private, no-cache"}
-
-# The one page that other sites may put into a frame; nothing can be sent from it.
-EMBEDDED = {name: value for name, value in HEADERS.items() if name != "X-Frame-Options"} | {
-    "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace(
-        "frame-ancestors 'none'", "frame-ancestors *"
-    ),
-}
+HOME_SHOWS = 50
 
 REFERENCE = HEADERS | {
     # The reference's own script sets styles; nothing else is looser than on other pages.
@@ -84,7 +73,7 @@ TEMPLATES = {
 
 def show_home_page(session: Session) -> View:
     """Say what this is and where to go."""
-    return page("home.html", hiring=store.hiring.careers.hiring(session, limit=JOBS_ON_A_PAGE))
+    return page("home.html", hiring=store.hiring.careers.hiring(session, limit=HOME_SHOWS))
 
 
 def show_take_page(session: Session, token: str) -> View:
@@ -96,7 +85,7 @@ def show_take_page(session: Session, token: str) -> View:
     ended_by_time = state["completed_at"] is not None and state["completed_at"] == state["deadline_at"]
     return page(
         TEMPLATES[sitting.status],
-        brand=_brand(session, sitting.invitation.organisation_id),
+        brand=brand(session, sitting.invitation.organisation_id),
         state=sitting.status,
         session=state,
         token=token,
@@ -112,7 +101,7 @@ def show_interview_page(session: Session, token: str) -> View:
     return page(
         "interview.html",
         headers=SPOKEN if voice.offered(one) else HEADERS,
-        brand=_brand(session, one.organisation_id),
+        brand=brand(session, one.organisation_id),
         room=rooms.view(session, visit),
         scheduled_at=one.scheduled_at,
         closed=visit.status in rules.interviews.CLOSED,
@@ -163,7 +152,7 @@ def _offer_page(
     start = offer["start_date"]
     return page(
         "offer.html",
-        brand=_brand(session, found.organisation_id),
+        brand=brand(session, found.organisation_id),
         status=status,
         offer=offer,
         step=step if offer["status"] == "sent" else None,
@@ -209,7 +198,7 @@ def _join_page(
     invite, organisation_name, inviter = found
     return page(
         "join.html",
-        brand=_brand(session, invite.organisation_id),
+        brand=brand(session, invite.organisation_id),
         status=status,
         state="joined" if joined else rules.members.invite_status(invite, now()),
         invite=invite,
@@ -221,161 +210,14 @@ def _join_page(
     )
 
 
-def show_careers_page(session: Session, org_slug: str, cursor: str | None, **given: str | None) -> View:
-    """Show an organisation's open jobs, those that are looked for; what the visitor came by goes on with the links."""
-    return _careers_page(session, org_slug, cursor, given)
-
-
-def show_embedded_jobs(session: Session, org_slug: str, cursor: str | None, **given: str | None) -> View:
-    """Show the same for a frame on the organisation's own site; what it leads to opens in a window of its own."""
-    return _careers_page(session, org_slug, cursor, given, headers=EMBEDDED, embedded=True)
-
-
-def _careers_page(
-    session: Session,
-    org_slug: str,
-    cursor: str | None,
-    given: Mapping[str, str | None],
-    *,
-    headers: dict[str, str] = HEADERS,
-    embedded: bool = False,
-) -> View:
-    organisation, caller = store.hiring.careers.visit(session, org_slug)
-    brand = _brand(session, organisation.id)
-    asked = {name: (given.get(name) or "").strip() for name in store.hiring.careers.FILTERS}
-    wanted = {name: text for name, text in asked.items() if text}
-    found = store.hiring.careers.LIST.page(session, caller, cursor=cursor, page_size=JOBS_ON_A_PAGE, **wanted)
-    came_by = _came_by(brand, given)
-    return page(
-        "careers.html",
-        headers=headers,
-        embedded=embedded,
-        brand=brand,
-        **came_by,
-        asked=asked,
-        choices=store.hiring.careers.choices(session, caller),
-        pages=urlencode(wanted | came_by["came_by"]),
-        organisation=organisation,
-        address=links.careers(org_slug),
-        jobs=[schemas.careers.item(job, organisation) for job in found.results],
-        next=found.next,
-        previous=found.previous,
-    )
-
-
-def show_job_page(session: Session, org_slug: str, job_slug: str, **words: str | None) -> View:
-    """Show an open job and the form to apply for it."""
-    around = _around(session, org_slug, job_slug, words)
-    posting = schemas.postings.posting(around["job"], around["brand"])
-    return page("job.html", headers=KEPT_BY_BROWSERS, given={}, faults={}, posting=posting, **around)
-
-
-def apply_on_page(
-    begin: Begin, finish: Begin, org_slug: str, job_slug: str, body: dict[str, Any]
-) -> View | Redirect:
-    """Apply with the page's form; lead to thanks, or show the form again with all that is wrong with it."""
-    refusal = attempt(lambda: careers.apply_for_job(begin, finish, org_slug, job_slug, body))
-    with begin() as session:
-        if refusal is None:
-            organisation, _ = store.hiring.careers.visit(session, org_slug)
-            query = _came_by(_brand(session, organisation.id), body)["query"]
-            return Redirect(links.path(links.applied(org_slug, job_slug)) + query, HEADERS)
-        around = _around(session, org_slug, job_slug, body)
-    return page("job.html", status=400, given=body, faults=_faults(refusal), **around)
-
-
-def show_applied_page(session: Session, org_slug: str, job_slug: str, **words: str | None) -> View:
-    """Thank for an application, whatever became of it."""
-    return page("applied.html", **_around(session, org_slug, job_slug, words))
-
-
-def show_application_page(session: Session, token: str, step: str | None, done: str | None) -> View:
-    """Show somebody their application: how it stands, what they sent, and what they may do."""
-    return _application_page(session, token, step=step, done=done)
-
-
-def change_on_application_page(
-    begin: Begin, finish: Begin, token: str, body: dict[str, Any]
-) -> View | Redirect:
-    """Do what the page's form asks for; lead to the page as it is then, or show what is wrong."""
-    step = body["step"]
-    refusal = attempt(lambda: _change_application(begin, finish, token, body))
-    if refusal is None:
-        return Redirect(f"{links.path(links.application(token))}?done={step}", HEADERS)
-    with begin() as session:
-        faults = _faults(refusal)
-        return _application_page(
-            session, token, step=step if faults else None, status=400, given=body, faults=faults,
-            refused=not faults,
-        )  # fmt: skip
-
-
-def _change_application(begin: Begin, finish: Begin, token: str, body: dict[str, Any]) -> None:
-    if body["step"] == "correct":
-        with begin() as session:
-            asked = [
-                one["key"] for one in applicants.get_own_application(session, token)["application_fields"]
-            ]
-        given = body.get("answers", {})
-        sent = {name: body[name] for name in ("full_name", "phone", "cv", "cover_letter") if name in body}
-        # What a form leaves out is empty: a box that is not ticked.
-        answers = {"answers": {key: given.get(key, "") for key in asked}} if asked else {}
-        applicants.correct_own_application(begin, finish, token, sent | answers)
-        return
-    does = {"withdraw": applicants.withdraw_own_application, "erase": applicants.request_erasure}
-    with finish() as session:
-        does[body["step"]](session, token)
-
-
-def _application_page(
-    session: Session, token: str, *, step: str | None, status: int = 200, **values: Any
-) -> View:
-    own = applicants.get_own_application(session, token)
-    written = {True: "true", False: "false"}
-    answers = {key: written[one] if isinstance(one, bool) else one for key, one in own["answers"].items()}
-    there = {"given": {**own, "answers": answers}, "faults": {}, "done": None, "refused": False}
-    is_open = own["status"] == "in_review" or step == "erase"
-    return page(
-        "application.html",
-        brand=_brand(session, store.applying.status_links.find(session, token).organisation_id),
-        status=status,
-        own=own,
-        step=step if is_open else None,
-        **(there | values),
-    )
-
-
-def _faults(refusal: Refusal) -> dict[str, str]:
-    """Return what is wrong with a form, by where."""
-    return {one["pointer"]: one["message"] for one in refusal.details.get("fields", [])}
-
-
-def _around(session: Session, org_slug: str, job_slug: str, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Load what the pages of one job show."""
-    organisation, _ = store.hiring.careers.visit(session, org_slug)
-    brand = _brand(session, organisation.id)
-    job = careers.get_open_job(session, org_slug, job_slug)
-    return {
-        "job": job,
-        "summary_text": schemas.postings.summary(job["description_html"]),
-        "careers": links.careers(org_slug),
-        "origin": links.origin(),
-        "brand": brand,
-        **_came_by(brand, words),
-    }
-
-
-def _came_by(brand: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
-    """Say what a visitor came by, and how links go on with it; nothing where the organisation does not want to know."""
-    came_from = words.get("referrer") or sources.site(words.get(sources.HEADER), links.base())
-    said = {**words, "referrer": came_from}
-    found = (sources.detail(said) if brand["source_tracking"] else None) or {}
-    return {"came_by": found, "query": f"?{urlencode(found)}" if found else ""}
-
-
-def _brand(session: Session, organisation_id: UUID) -> dict[str, Any]:
+def brand(session: Session, organisation_id: UUID) -> dict[str, Any]:
     """Load what makes pages an organisation's own."""
     return schemas.settings.page(store.branding.settings.of(session, organisation_id))
+
+
+def faults(refusal: Refusal) -> dict[str, str]:
+    """Return what is wrong with a form, by where."""
+    return {one["pointer"]: one["message"] for one in refusal.details.get("fields", [])}
 
 
 def show_reference() -> View:

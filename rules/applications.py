@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from rules import answers as typed
 from rules.errors import Invalid, LimitReached, Refusal
@@ -182,6 +183,11 @@ def check_upload(status: str, email: str, files: int) -> None:
         raise Invalid("The candidate was erased; nothing is kept of them any more.", status=status)
     if files >= MOST_FILES:
         raise LimitReached(f"An application has at most {MOST_FILES} files.", limit=MOST_FILES, used=files)
+
+
+def file_key(organisation_id: UUID, id: UUID) -> str:
+    """Return the name under which a file is kept."""
+    return f"attachments/{organisation_id}/{id}"
 
 
 def file_name(given: str, otherwise: str) -> str:

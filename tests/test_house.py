@@ -185,6 +185,9 @@ def test_handlers_hold_operations_and_nothing_else() -> None:
     helpers = {
         ("pages", "page"),
         ("pages", "spell"),
+        ("pages", "day"),
+        ("pages", "brand"),
+        ("pages", "faults"),
         ("sessions", "view"),
         ("rooms", "view"),
         ("applications", "apply"),

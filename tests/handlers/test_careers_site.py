@@ -96,7 +96,7 @@ def test_what_no_program_may_look_for_is_refused(world: Api, tenant: Tenant) -> 
 def test_pages_of_what_is_looked_for_go_on(
     world: Api, tenant: Tenant, several: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handlers.pages.JOBS_ON_A_PAGE", 1)
+    monkeypatch.setattr("handlers.careers.JOBS_ON_A_PAGE", 1)
     first = world.get(page(tenant), params={"location": "Berlin"}).text
     following = re.search(r'href="\?(cursor=[^"]*)">Older jobs', first)
     assert following is not None

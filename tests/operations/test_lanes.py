@@ -31,6 +31,8 @@ QUIET = {
     "gateways.models.is_configured",
     "gateways.sandbox.installed",
     "gateways.sandbox.missing",
+    "gateways.uploads.fault",
+    "gateways.uploads.is_blank",
     "gateways.webhooks.encode",
 }
 

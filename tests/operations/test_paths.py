@@ -33,7 +33,11 @@ def test_a_method_that_a_path_does_not_have_is_named_as_such(
         assert set(refused.headers["Allow"].split(", ")) >= {*takes(operation.path), "OPTIONS"}
 
 
-@each(lambda operation: operation.definition["tags"] == ["pages"])
+def is_a_page(operation: Documented) -> bool:
+    return any("text/html" in one.get("content", {}) for one in operation.definition["responses"].values())
+
+
+@each(is_a_page)
 def test_a_page_protects_who_reads_it(operation: Documented, row: Row, tenant: Tenant) -> None:
     page = ask(tenant.live, operation, row, row.state(tenant.live))
     lacks = [name for name in PROTECTING if name not in page.headers]
