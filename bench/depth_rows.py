@@ -304,7 +304,8 @@ INSERT INTO interviews (
     id, created_at, updated_at, organisation_id, livemode, title, candidate_token, interviewer_token, candidate_id,
     candidate_email, candidate_name, status, interview_type, interviewer_mode, human_can_join, voice_mode,
     active_language, time_limit_minutes, integrity_config, session_metadata, job_description, resume_text,
-    target_role, target_company, difficulty, analysis_status, outcome_comment, send_invite, identity_match, ics_sequence, last_number
+    target_role, target_company, difficulty, analysis_status, outcome_comment, send_invite,
+    identity_match, ics_sequence, last_number
 )
 SELECT {id("interviews", "n")}, {MADE}, {CHANGED}, {OWNER}, true, 'Technical interview', 'candidate-' || n,
        'interviewer-' || n, {id("candidates", "n")}, 'c' || n || '@example.com',

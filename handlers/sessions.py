@@ -20,7 +20,7 @@ from gateways.places import Holder
 from rules import consent
 from rules.errors import Invalid, NotFound
 from store.advancing import waiting
-from store.assessing import queueing, results, sessions, violations
+from store.assessing import answering, queueing, results, sessions, violations
 from store.assessing.sessions import Sitting
 from store.branding import settings
 
@@ -62,7 +62,7 @@ def save_answer(begin: Begin, token: str, assessment_case_id: UUID, body: Body) 
             answer = rules.sessions.answer(_question(case.content), body["answer"])
             if "language" in body:
                 case.language = rules.sessions.language(case.content, body["language"])
-            return schemas.sessions.saved(sitting, sessions.save(session, sitting, case, answer))
+            return schemas.sessions.saved(sitting, answering.save(session, sitting, case, answer))
     # Refused after the commit: a session whose time is up has just been finished, and stays so.
     raise rules.sessions.refusal(sitting.status)
 
@@ -73,7 +73,7 @@ def report_violation(begin: Begin, token: str, body: Body) -> Body:
         sitting = sessions.hold(session, token, schemas.sessions.event)
         if sitting.session and sitting.status == "started":
             order = body.get("case_order")
-            if order is not None and order > sessions.count_cases(session, sitting.session):
+            if order is not None and order > answering.count_cases(session, sitting.session):
                 raise Invalid.at("/case_order", "must be the number of a case of this session")
             show = functools.partial(schemas.sessions.violation_event, sitting.session)
             violation = violations.report(session, sitting, body["violation_type"], order, show)
@@ -140,7 +140,7 @@ def submit_session(begin: Begin, token: str) -> Body:
 def view(session: Session, sitting: Sitting) -> Body:
     """Show a sitting, with its cases while it runs, and before the start with what there is to agree to."""
     running = sitting.session if sitting.status == "started" else None
-    shown = schemas.sessions.show(sitting, sessions.cases(session, running) if running else [])
+    shown = schemas.sessions.show(sitting, answering.cases(session, running) if running else [])
     if sitting.status == "pending":
         own = settings.of(session, sitting.invitation.organisation_id)
         shown["privacy"] = schemas.settings.privacy(own)
@@ -148,7 +148,7 @@ def view(session: Session, sitting: Sitting) -> Body:
 
 
 def _case(session: Session, sitting: Sitting, place: UUID) -> sessions.SessionCase:
-    case = sessions.case(session, sitting.session, place) if sitting.session else None
+    case = answering.case(session, sitting.session, place) if sitting.session else None
     if case is None:
         raise NotFound
     return case

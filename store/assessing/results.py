@@ -16,8 +16,9 @@ from store import events, outbox
 from store.accounts import members
 from store.accounts.organisations import Organisation
 from store.assessing import violations
+from store.assessing.answering import cases
 from store.assessing.invitations import Invitation
-from store.assessing.sessions import CandidateSession, SessionCase, cases
+from store.assessing.sessions import CandidateSession, SessionCase
 from store.assessing.violations import Violation
 from store.database import listing
 from store.database.base import ANYONE, visible

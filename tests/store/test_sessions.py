@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 import schemas.sessions
 import store
 from rules.errors import Invalid, NotFound
-from store.assessing import sessions, violations
+from store.assessing import answering, sessions, violations
 from store.assessing.assessments import Assessment, AssessmentCase
 from store.assessing.cases import Case
 from store.assessing.sessions import CandidateSession
@@ -34,8 +34,8 @@ def start(invited):
 def save(invited, number, answer):
     with store.transaction() as session:
         sitting = sessions.hold(session, invited.token, show)
-        case = sessions.case(session, sitting.session, invited.cases[number])
-        return sessions.save(session, sitting, case, answer)
+        case = answering.case(session, sitting.session, invited.cases[number])
+        return answering.save(session, sitting, case, answer)
 
 
 def look(invited):
