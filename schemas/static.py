@@ -13,6 +13,8 @@ FOLDERS = {
     "/static/reference/": (Path(swagger_ui_path), "public, max-age=86400"),
     "/static/": (Path(__file__).resolve().parent.parent / "static", "no-cache"),
 }
+# A worker answers for addresses outside its own folder only where its file says so.
+ANSWERS_FOR = {"take-worker.js": "/take/"}
 MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -35,6 +37,8 @@ def _files() -> dict[str, tuple[Path, str]]:
 def _read(path: Path, kept: str) -> File:
     content = path.read_bytes()
     headers = {"Cache-Control": kept, "X-Content-Type-Options": "nosniff"}
+    if path.name in ANSWERS_FOR:
+        headers["Service-Worker-Allowed"] = ANSWERS_FOR[path.name]
     return File(content, MEDIA_TYPES[path.suffix], headers, hashlib.sha256(content).hexdigest()[:32])
 
 

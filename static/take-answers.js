@@ -1,6 +1,6 @@
 // What the candidate answers: kept on this device with every keystroke, then sent to the server.
 //
-// One record per case, {value, editedAt, saved, savedAt}, in memory and in localStorage. Other tabs of this browser see
+// One record per case, {value, language, editedAt, saved, savedAt}, in memory and in localStorage. Other tabs of this browser see
 // each record as it is written (storage events), so they show it and never send something older.
 
 const DEBOUNCE_MS = 600;
@@ -33,7 +33,7 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
       // What was typed here and not sent yet stays, unless another device has clearly saved later; and an answer that
       // was on its way while we saved is older than what we have.
       const keep = known && (known.saved ? savedAt <= moment(known.savedAt) : savedAt <= known.editedAt + SAME_DEVICE_MS);
-      const next = keep ? known : { value: one.answer, editedAt: savedAt, saved: true, savedAt: one.saved_at };
+      const next = keep ? known : { value: one.answer, language: known?.language, editedAt: savedAt, saved: true, savedAt: one.saved_at };
       const isNews = records.has(one.assessment_case_id) && !keep;
       records.set(one.assessment_case_id, next);
       if (isNews) onChange(one.assessment_case_id);
@@ -50,6 +50,14 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
     if (failures) tell(); // the retry is already on its way
     else schedule(Math.min(clock.nearEnd() ? 100 : DEBOUNCE_MS, firstEditAt + LONGEST_WAIT_MS - Date.now()));
     tell();
+  }
+
+  // The language of a program goes with it; chosen before anything is written, it waits for that.
+  function choose(id, language) {
+    const record = records.get(id);
+    record.language = language;
+    if (isEmpty(record.value)) write(id);
+    else edit(id, record.value);
   }
 
   const unsaved = () => [...records].filter(([, one]) => !one.saved && !one.refused).map(([id]) => id);
@@ -78,13 +86,13 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
         records.set(id, fresh); // another tab was quicker
         continue;
       }
-      const { value, editedAt } = records.get(id);
+      const { value, language, editedAt } = records.get(id);
       const { answer, fault } = toAnswer(id, value);
       if (fault) {
         refuse(id, editedAt, fault);
         continue;
       }
-      const result = await api.save(id, answer);
+      const result = await api.save(id, answer, language);
       if (result.ok) confirm(id, editedAt, result);
       else if (result.kind === "refused") refuse(id, editedAt, result.message);
       else if (result.kind === "closed") return onClosed();
@@ -158,7 +166,7 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
   addEventListener("pagehide", () => {
     for (const id of over ? [] : unsaved()) {
       const { answer, fault } = toAnswer(id, records.get(id).value);
-      if (!fault) api.save(id, answer);
+      if (!fault) api.save(id, answer, records.get(id).language);
     }
   });
 
@@ -183,7 +191,7 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
     kept.setItem(`${prefix}over`, "1");
   }
 
-  return { load, edit, flush, settle, end, unsaved, get: (id) => records.get(id) };
+  return { load, edit, choose, flush, settle, end, unsaved, get: (id) => records.get(id) };
 }
 
 // A browser may forbid storage; then the page works as before, without the net.

@@ -8,8 +8,8 @@ export function connect(token) {
   return {
     look: () => send("GET", base),
     start: (agreed) => send("POST", `${base}start/`, { consent_accepted: agreed }),
-    save: (id, answer) => send("PUT", `${base}answers/${id}/`, { answer }),
-    run: (id, answer) => send("POST", `${base}answers/${id}/run/`, { answer }, 60000),
+    save: (id, answer, language) => send("PUT", `${base}answers/${id}/`, { answer, language }),
+    run: (id, answer, more) => send("POST", `${base}answers/${id}/run/`, { answer, ...more }, 60000),
     report: (violation) => send("POST", `${base}violations/`, violation),
     submit: () => send("POST", `${base}submit/`),
   };

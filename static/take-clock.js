@@ -3,9 +3,14 @@
 const WARNINGS = [
   { seconds: 60, level: "last", text: "Less than one minute left." },
   { seconds: 300, level: "soon", text: "Less than five minutes left." },
+  { seconds: 900, level: "later", text: "Less than fifteen minutes left." },
 ];
 
-export function makeClock({ onWarning, onLastSeconds, onZero }) {
+const OFFSET = "take:clock";
+
+// `allowed` is the time there was, in seconds: nobody is warned of what was never more.
+export function makeClock({ allowed, onWarning, onLastSeconds, onZero }) {
+  const warnings = WARNINGS.filter((one) => allowed === null || one.seconds < allowed);
   let offset = 0;
   let deadline = null;
   let level = "";
@@ -19,6 +24,12 @@ export function makeClock({ onWarning, onLastSeconds, onZero }) {
   // The server's moment lies between sending and receiving; the middle is off by half of that at most.
   function sync(serverTime, sentAt, receivedAt) {
     offset = Date.parse(serverTime) - (sentAt + receivedAt) / 2;
+    attempt(() => localStorage.setItem(OFFSET, offset));
+  }
+
+  // Without a word of the server's: what its clock and this device's last differed by.
+  function recall() {
+    offset = Number(attempt(() => localStorage.getItem(OFFSET))) || 0;
   }
 
   function run(deadlineAt) {
@@ -48,14 +59,23 @@ export function makeClock({ onWarning, onLastSeconds, onZero }) {
   }
 
   function warn(seconds) {
-    const reached = WARNINGS.find((one) => seconds <= one.seconds);
+    const reached = warnings.find((one) => seconds <= one.seconds);
     if ((reached?.level ?? "") === level) return;
     level = reached?.level ?? "";
     box.dataset.level = level;
     if (reached && seconds > 0) onWarning(reached.text);
   }
 
-  return { now, sync, run, follow, stop: () => clearTimeout(timer), nearEnd: () => deadline !== null && deadline - now() < 6000 };
+  return { now, sync, recall, run, follow, stop: () => clearTimeout(timer), nearEnd: () => deadline !== null && deadline - now() < 6000 };
+}
+
+// A browser may forbid storage.
+function attempt(work) {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
 }
 
 function written(seconds) {

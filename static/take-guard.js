@@ -21,7 +21,6 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
   const last = {};
   const waiting = [];
   let leaving = false;
-  let away = false;
   let sending = false;
 
   function signal(type, text) {
@@ -74,33 +73,45 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
   }
 
   if (rules.copy_paste_disabled) {
-    for (const type of ["copy", "cut", "paste", "drop"]) {
+    let own = null; // what was last cut or copied out of one's own answer: it may be put back
+    const noted = (event) => {
+      event.preventDefault();
+      signal("copy_paste", "Copying the tasks and pasting from elsewhere are switched off here.");
+    };
+    for (const type of ["copy", "cut", "dragstart"]) {
       document.addEventListener(type, (event) => {
-        event.preventDefault();
-        signal("copy_paste", "Copying and pasting are switched off here.");
+        if (answerOf(event)) own = carried(event) || selectedIn(answerOf(event));
+        else if (type !== "dragstart") noted(event);
       });
+    }
+    for (const type of ["paste", "drop"]) {
+      // Before the editor sees them: it takes no notice of what is prevented.
+      document.addEventListener(type, (event) => {
+        const brought = same(carried(event));
+        if (!brought || !answerOf(event) || brought !== same(own ?? "")) noted(event);
+      }, true);
     }
   }
 
   if (rules.focus_reported) {
-    const left = () => {
-      if (away || leaving) return;
-      away = true;
-      signal("focus_loss", "You went to another tab or window.");
-    };
-    const returned = () => {
-      away = false;
-      leaving = false;
-    };
-    document.addEventListener("visibilitychange", () => (document.visibilityState === "hidden" ? left() : returned()));
-    addEventListener("blur", left);
-    addEventListener("focus", returned);
-    addEventListener("pageshow", returned);
+    // Judged by whether the page can be seen: the address bar or a password manager take the focus and hide nothing.
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "hidden" && !leaving) signal("focus_loss", "You went to another tab or window, and this page was hidden.");
+    });
   }
   // A reload or a closed page is not a look elsewhere.
   for (const type of ["beforeunload", "pagehide"]) {
     addEventListener(type, () => {
       leaving = true;
+      setTimeout(() => {
+        leaving = false; // it came to nothing
+      }, QUIET_MS);
     });
   }
 }
+
+// The field of an answer that an event is in, below the editor's shadow root too.
+const answerOf = (event) => event.composedPath().find((one) => one.id === "answer" || one.id === "own-input");
+const carried = (event) => (event.clipboardData ?? event.dataTransfer)?.getData("text/plain") ?? "";
+const selectedIn = (field) => (field.value ?? "").slice(field.selectionStart, field.selectionEnd);
+const same = (text) => text.replace(/\r\n?/g, "\n").trim();

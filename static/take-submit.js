@@ -1,39 +1,35 @@
-// The last look before handing in.
+// The last look before submitting.
 
 import { isEmpty } from "./take-answers.js";
-import { element } from "./take-fields.js";
+import { element } from "./take-dom.js";
 
-export function makeReview({ cases, answers, api, goTo, onDone, onClosed }) {
+export function makeReview({ cases, answers, flags, api, goTo, onDone, onClosed }) {
   const dialog = document.getElementById("review");
-  const list = document.getElementById("review-open");
+  const list = document.getElementById("review-list");
   const problem = document.getElementById("review-problem");
   const submit = document.getElementById("review-submit");
 
   function open() {
-    const rows = cases
-      .map((one) => ({ one, record: answers.get(one.assessment_case_id) }))
-      .filter(({ record }) => record.refused || isEmpty(record.value));
-    const unanswered = rows.filter(({ record }) => !record.refused).length;
-    document.getElementById("review-text").textContent = rows.length
-      ? `${summary(unanswered, cases.length)} You cannot change anything after you submit.`
-      : `All ${cases.length} cases are answered. You cannot change anything after you submit.`;
-    list.replaceChildren(...rows.map(({ one, record }) => row(one, record.refused ? "needs a look: it could not be saved" : "not answered")));
+    const states = cases.map((one) => stateOf(answers.get(one.assessment_case_id), flags.has(one.assessment_case_id)));
+    document.getElementById("review-text").textContent = `${summary(states)} You cannot change anything after you submit.`;
+    list.replaceChildren(...cases.map((one, place) => row(one, states[place])));
     problem.hidden = true;
     submit.disabled = false;
     submit.textContent = "Submit";
     dialog.showModal();
   }
 
-  function row(one, what) {
+  function row(one, { answered, refused, flagged }) {
     const link = element("button", { type: "button", className: "link", textContent: `Case ${one.case_order}: ${one.title}` });
+    const said = [refused ? "needs a look: it could not be saved" : answered ? "answered" : "not answered", ...(flagged ? ["flagged for review"] : [])];
     link.addEventListener("click", () => {
       dialog.close();
       goTo(one.case_order);
     });
-    return element("li", {}, link, ` – ${what}`);
+    return element("li", { dataset: { answered: answered && !refused } }, link, element("span", { className: "state", textContent: said.join(", ") }));
   }
 
-  async function handIn() {
+  async function send() {
     submit.disabled = true;
     submit.textContent = "Submitting…";
     problem.hidden = true;
@@ -52,11 +48,19 @@ export function makeReview({ cases, answers, api, goTo, onDone, onClosed }) {
   }
 
   document.getElementById("review-back").addEventListener("click", () => dialog.close());
-  submit.addEventListener("click", handIn);
+  submit.addEventListener("click", send);
   return { open, close: () => dialog.close() };
 }
 
-function summary(unanswered, total) {
-  if (!unanswered) return "Some answers need a look.";
-  return unanswered === 1 ? `One of ${total} cases is not answered.` : `${unanswered} of ${total} cases are not answered.`;
+const stateOf = (record, flagged) => ({ answered: !isEmpty(record.value), refused: Boolean(record.refused), flagged });
+
+function summary(states) {
+  const total = states.length;
+  const missing = states.filter((one) => !one.answered && !one.refused).length;
+  const parts = [];
+  if (missing) parts.push(missing === 1 ? `One of ${total} cases is not answered.` : `${missing} of ${total} cases are not answered.`);
+  if (states.some((one) => one.refused)) parts.push("Some answers need a look.");
+  if (!parts.length && total) parts.push(total === 1 ? "The one case is answered." : `All ${total} cases are answered.`);
+  if (states.some((one) => one.flagged)) parts.push("You flagged some for review.");
+  return parts.join(" ");
 }

@@ -3,9 +3,14 @@
 import { connect } from "./take-api.js";
 import { isEmpty, makeAnswers } from "./take-answers.js";
 import { makeClock } from "./take-clock.js";
-import { element, showCase, toAnswer } from "./take-fields.js";
+import { loadEditor } from "./take-code.js";
+import { element } from "./take-dom.js";
+import { makeCase, toAnswer } from "./take-fields.js";
+import { makeFlags } from "./take-flags.js";
 import { canFullscreen, enterFullscreen, watch } from "./take-guard.js";
+import { forgetPage, isKept, keepPage } from "./take-kept.js";
 import { makeReview } from "./take-submit.js";
+import { makeUndo } from "./take-undo.js";
 
 const { token, session: first } = JSON.parse(document.getElementById("state").textContent);
 const api = connect(token);
@@ -20,7 +25,7 @@ const SAVE_STATES = {
   offline: "Offline – kept on this device",
 };
 
-if (first.status === "started") work(first, pageLoad());
+if (first.status === "started") work(first, isKept ? null : pageLoad());
 else offerStart();
 
 function offerStart() {
@@ -64,19 +69,24 @@ function pageLoad() {
 function work(session, moments) {
   const cases = session.cases;
   const title = session.assessment.title;
+  const views = new Map(); // of the cases that were shown, by id: each stays as it was left
   let current = null; // the case that is shown
   let view = null;
   let isOver = false;
   let shownState = "idle";
 
   const clock = makeClock({
+    allowed: session.assessment.time_allowed_seconds,
     onWarning: (text) => {
       byId("alert").textContent = text;
+      byId("time-notice-text").textContent = text;
+      byId("time-notice").hidden = false;
     },
     onLastSeconds: () => answers.flush(),
     onZero: timeIsUp,
   });
-  clock.sync(session.server_time, moments.sentAt, moments.receivedAt);
+  if (moments) clock.sync(session.server_time, moments.sentAt, moments.receivedAt);
+  else clock.recall();
 
   const caseOf = (id) => cases.find((one) => one.assessment_case_id === id);
   const answers = makeAnswers({
@@ -90,6 +100,12 @@ function work(session, moments) {
     onState: showState,
     onClosed: refresh,
   });
+
+  const flags = makeFlags(token, () => {
+    cases.forEach(mark);
+    for (const [id, shown] of views) shown.mark(flags.has(id));
+  });
+  const undo = makeUndo(token, views);
 
   // A case nobody has answered shows its starter code; an emptied one stays empty.
   function valueOf(one) {
@@ -129,31 +145,64 @@ function work(session, moments) {
     const button = buttons[one.case_order - 1];
     const { refused } = answers.get(one.assessment_case_id);
     const answered = isAnswered(one);
+    const flagged = flags.has(one.assessment_case_id);
     button.dataset.answered = answered;
     button.dataset.problem = Boolean(refused);
-    button.lastChild.textContent = refused ? " (needs a look)" : answered ? " (answered)" : " (not answered)";
+    button.dataset.flagged = flagged;
+    button.lastChild.textContent = ` (${refused ? "needs a look" : answered ? "answered" : "not answered"}${flagged ? ", flagged" : ""})`;
     byId("progress").textContent = `${cases.filter(isAnswered).length} of ${cases.length} answered`;
   }
 
-  function goTo(order, { focus = true } = {}) {
+  function goTo(order, { focus = true, isNew = true } = {}) {
     if (current) answers.flush();
     current = cases[Math.min(Math.max(order, 1), cases.length) - 1];
     const id = current.assessment_case_id;
-    view = showCase(byId("case"), current, cases.length, valueOf(current), {
-      onInput: (value) => answers.edit(id, value),
-      onRun: (code) => api.run(id, code),
-    });
+    const known = views.get(id);
+    view = known ?? makeView(current);
+    views.set(id, view);
+    byId("case").replaceChildren(view.body);
+    view.set(valueOf(current));
+    if (known) view.back();
     showFault();
     buttons.forEach((button, number) => button.toggleAttribute("aria-current", number === current.case_order - 1));
     buttons[current.case_order - 1].setAttribute("aria-current", "step");
     byId("previous").disabled = current.case_order === 1;
     byId("next").textContent = current.case_order === cases.length ? "Review and submit" : "Next";
-    history.replaceState(null, "", `#case-${current.case_order}`);
+    if (isNew && history.state?.order !== current.case_order) history.pushState({ order: current.case_order }, "", `#case-${current.case_order}`);
     document.title = `Case ${current.case_order} of ${cases.length} · ${title}`;
     if (focus) {
       byId("case-title").focus({ preventScroll: true });
       scrollTo({ top: 0 });
     }
+  }
+
+  function makeView(one) {
+    const id = one.assessment_case_id;
+    return makeCase(one, cases.length, {
+      language: answers.get(id).language ?? one.language,
+      flagged: flags.has(id),
+      kept: undo.get(id),
+      onInput: (value) => answers.edit(id, value),
+      onRun: (code, more) => api.run(id, code, more),
+      onChoose: (language) => answers.choose(id, language),
+      onFlag: () => flags.toggle(id),
+    });
+  }
+
+  // The browser's Back goes to the case before. Below the first one lies a step that stays here and says what leaving means.
+  function keepHistory() {
+    const asked = Number(/^#case-(\d+)$/.exec(location.hash)?.[1] ?? 1);
+    if (!history.state?.order) history.replaceState({ door: true }, "");
+    addEventListener("popstate", ({ state }) => {
+      if (isOver) return;
+      if (state?.order) goTo(state.order, { isNew: false });
+      else if (state?.door) {
+        byId("notice-text").textContent = "Going back once more leaves your assessment. Your answers are kept: the same link brings you back to them.";
+        byId("notice").hidden = false;
+        byId("announce").textContent = byId("notice-text").textContent;
+      }
+    });
+    return asked;
   }
 
   byId("previous").addEventListener("click", () => goTo(current.case_order - 1));
@@ -204,7 +253,7 @@ function work(session, moments) {
   async function timeIsUp() {
     if (isOver) return;
     byId("clock-text").textContent = "00:00";
-    byId("save-state").textContent = "Time is up – handing in…";
+    byId("save-state").textContent = "Time is up – submitting…";
     byId("workspace").inert = true;
     // The server decides: looking at a session whose time is up hands it in. Should it disagree, the clock goes on.
     if (await refresh()) {
@@ -221,15 +270,18 @@ function work(session, moments) {
     const byTime = state.completed_at === state.deadline_at;
     const unsent = byTime ? answers.unsaved().map((id) => caseOf(id).case_order) : [];
     answers.end();
+    flags.end();
+    undo.end();
+    forgetPage();
     review.close();
-    for (const id of ["workspace", "status-bar"]) byId(id).hidden = true;
+    for (const id of ["workspace", "status-bar", "time-notice"]) byId(id).hidden = true;
     byId("done-text").textContent = byTime
-      ? "Your time was up, so your assessment was handed in by itself. Every answer that was saved until then counts."
-      : "Your assessment is handed in. There is nothing more for you to do.";
+      ? "Your time was up, so your assessment was submitted by itself. Every answer that was saved until then counts."
+      : "Your assessment is submitted. There is nothing more for you to do.";
     byId("done-unsent").hidden = !unsent.length;
     byId("done-unsent").textContent = `The last change to case ${unsent.join(", ")} could not reach the server in time.`;
     byId("done").hidden = false;
-    document.title = `Handed in · ${title}`;
+    document.title = `Submitted · ${title}`;
     history.replaceState(null, "", location.pathname);
     if (document.fullscreenElement) document.exitFullscreen();
     byId("done-title").focus();
@@ -237,15 +289,38 @@ function work(session, moments) {
 
   // --- Go
 
-  const review = makeReview({ cases, answers, api, goTo, onDone: () => finish({ completed_at: "", deadline_at: null }), onClosed: refresh });
+  const review = makeReview({ cases, answers, flags, api, goTo, onDone: () => finish({ completed_at: "", deadline_at: null }), onClosed: refresh });
   byId("open-review").addEventListener("click", () => review.open());
+  byId("time-notice-dismiss").addEventListener("click", () => {
+    byId("time-notice").hidden = true;
+  });
+  const hides = byId("hide-time");
+  hides.hidden = !session.deadline_at;
+  hides.addEventListener("click", () => {
+    const isHidden = byId("clock").classList.toggle("covered");
+    hides.textContent = isHidden ? "Show the time" : "Hide the time";
+  });
 
   byId("intro")?.remove();
   byId("brand-title").hidden = false;
   byId("workspace").hidden = false;
   byId("status-bar").hidden = false;
   answers.load(cases);
-  if (cases.length) goTo(Number(/^#case-(\d+)$/.exec(location.hash)?.[1] ?? 1), { focus: first.status === "pending" });
+  const ready = cases.some((one) => one.case_type === "coding") ? loadEditor() : Promise.resolve();
+  if (isKept) refresh();
+  else ready.then(() => isOver || keepPage());
+  if (cases.length) goTo(keepHistory(), { focus: first.status === "pending" });
+  else showNothing();
   watch({ rules: session.assessment.rules, organisation: session.organisation.name, api, currentOrder: () => current?.case_order, isOver: () => isOver });
   clock.run(session.deadline_at);
+
+  // An assessment may have no cases: there is nothing to do but to submit it.
+  function showNothing() {
+    byId("workspace").classList.add("empty");
+    byId("case").replaceChildren(
+      element("h1", { id: "case-title", tabIndex: -1, textContent: "There are no cases in this assessment" }),
+      element("p", { textContent: `Nothing is asked of you here. Submit the assessment, or ask ${session.organisation.name} if you expected something else.` }),
+    );
+    byId("case-title").focus();
+  }
 }

@@ -1,4 +1,4 @@
-"""Hold static/room.js against what its sources make: `python tests/bundle.py`, with --write to make it anew.
+"""Hold the scripts with packages in them against what their sources make: `python tests/bundle.py`; --write makes them anew.
 
 Node is found as the documents' linters find it. Packages come from the registry as package-lock.json names them.
 """
@@ -14,21 +14,28 @@ sys.path.insert(0, str(ROOT))
 
 from tests.document import lint  # noqa: E402 - a script, which has the root from the line above
 
-SOURCES, MADE = ROOT / "static" / "src", ROOT / "static" / "room.js"
+STATIC = ROOT / "static"
+SOURCES = STATIC / "src"
+MADE = ("room.js", "editor.js", "built-*.js")
+
+
+def _scripts(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for pattern in MADE for path in folder.glob(pattern)}
 
 
 def main() -> int:
-    """Make the script, and say whether it is the one that is there."""
+    """Make the scripts, and say whether they are those that are there."""
     own, npm = lint.node()
     environ = {**os.environ, "PATH": f"{Path(own).parent}{os.pathsep}{os.environ['PATH']}"}
     subprocess.run([*npm, "ci", "--silent", "--no-audit", "--no-fund"], cwd=SOURCES, env=environ, check=True)
     with tempfile.TemporaryDirectory() as folder:
-        made = MADE if "--write" in sys.argv else Path(folder) / "room.js"
+        made = STATIC if "--write" in sys.argv else Path(folder)
         subprocess.run([own, "build.mjs", str(made)], cwd=SOURCES, env=environ, check=True)
-        if made.read_bytes() == MADE.read_bytes():
-            return 0
-    print("static/room.js is not what static/src makes: run this with --write, and commit it.")
-    return 1
+        fresh, there = _scripts(made), _scripts(STATIC)
+    others = sorted(name for name in fresh.keys() | there.keys() if fresh.get(name) != there.get(name))
+    for name in others:
+        print(f"static/{name} is not what static/src makes: run this with --write, and commit it.")
+    return len(others)
 
 
 if __name__ == "__main__":

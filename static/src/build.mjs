@@ -1,13 +1,18 @@
-// Makes static/room.js of what lies here: `node build.mjs [where]`. The same sources and packages make the same bytes.
+// Makes the scripts of static/ that have packages in them, and what they share: `node build.mjs [folder]`. The same sources
+// and packages make the same bytes.
 import { build } from "esbuild";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 
 const here = new URL(".", import.meta.url).pathname;
-const where = process.argv[2] ?? `${here}../room.js`;
+const folder = process.argv[2] ?? `${here}..`;
 const made = await build({
   absWorkingDir: here,
-  entryPoints: ["main.js"],
+  entryPoints: { room: "main.js", editor: "code.js" },
+  outdir: "made",
+  chunkNames: "built-[name]-[hash]",
   bundle: true,
+  splitting: true,
   format: "esm",
   minify: true,
   target: "es2022",
@@ -16,12 +21,9 @@ const made = await build({
   metafile: true,
   write: false,
 });
-const used = new Set();
-for (const path of Object.keys(made.metafile.inputs)) {
-  const found = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path);
-  if (found) used.add(found[1]);
-}
-const notes = [...used].sort().map((name) => {
+const mit = readFileSync(`${here}LICENSES`, "utf8").replaceAll("*/", "");
+
+function note(name) {
   const { version, license } = JSON.parse(readFileSync(`${here}node_modules/${name}/package.json`));
   let words = "";
   for (const file of ["LICENSE", "LICENSE.md", "license"]) {
@@ -29,6 +31,15 @@ const notes = [...used].sort().map((name) => {
   }
   const whose = words.split("\n").filter((line) => /copyright/i.test(line) && /\d{4}/.test(line)).map((line) => line.trim());
   return `${name} ${version} (${license})${whose.length ? `: ${whose.join("; ")}` : ""}`;
-});
-const mit = readFileSync(`${here}LICENSES`, "utf8");
-writeFileSync(where, `${made.outputFiles[0].text}/*\nMade of static/src. It holds these packages:\n\n${notes.join("\n")}\n\n${mit.replaceAll("*/", "")}*/\n`);
+}
+
+for (const name of readdirSync(folder)) if (/^built-.*\.js$/.test(name)) rmSync(`${folder}/${name}`);
+for (const { path, text } of made.outputFiles) {
+  const used = new Set();
+  for (const input of Object.keys(made.metafile.outputs[`made/${basename(path)}`].inputs)) {
+    const found = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input);
+    if (found) used.add(found[1]);
+  }
+  const notes = used.size ? ` It holds these packages:\n\n${[...used].sort().map(note).join("\n")}\n\n${mit}` : "\n";
+  writeFileSync(`${folder}/${basename(path)}`, `${text}/*\nMade of static/src.${notes}*/\n`);
+}

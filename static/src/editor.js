@@ -1,32 +1,25 @@
-// The editor: CodeMirror over one text of a yjs document. It lives below a shadow root, where its styles need no
-// exception from the page's security policy.
+// The editor of every page that has one. It lives below a shadow root, where its styles need no exception from the
+// page's security policy.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, indentLess, indentMore } from "@codemirror/commands";
-import { go } from "@codemirror/lang-go";
-import { java } from "@codemirror/lang-java";
-import { javascript } from "@codemirror/lang-javascript";
-import { python } from "@codemirror/lang-python";
-import { PostgreSQL, sql } from "@codemirror/lang-sql";
-import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
-import { shell } from "@codemirror/legacy-modes/mode/shell";
-import { Annotation, Compartment, EditorState } from "@codemirror/state";
-import {
-  Decoration, drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers, ViewPlugin, WidgetType,
-} from "@codemirror/view";
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { Compartment, countColumn, EditorSelection, EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { yCollab, yUndoManagerKeymap } from "y-codemirror.next";
-import * as Y from "yjs";
 
+// Each comes when it is first spoken; without network a program has no colours until then.
 const LANGUAGES = {
-  python: () => python(),
-  javascript: () => javascript(),
-  typescript: () => javascript({ typescript: true }),
-  sql: () => sql({ dialect: PostgreSQL }),
-  java: () => java(),
-  go: () => go(),
-  bash: () => StreamLanguage.define(shell),
+  python: () => import("./languages/python.js").then(({ support }) => support()),
+  javascript: () => import("./languages/javascript.js").then(({ support }) => support()),
+  typescript: () => import("./languages/javascript.js").then(({ support }) => support({ typescript: true })),
+  sql: () => import("./languages/sql.js").then(({ support }) => support()),
+  java: () => import("./languages/java.js").then(({ support }) => support()),
+  go: () => import("./languages/go.js").then(({ support }) => support()),
+  bash: () => import("./languages/bash.js").then(({ support }) => support()),
 };
+
+export const learn = (name) => (LANGUAGES[name] ?? LANGUAGES.python)().catch(() => []);
 
 const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: "var(--syntax-keyword)" },
@@ -49,124 +42,80 @@ const look = EditorView.theme({
     backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent)",
   },
   ".cm-matchingBracket": { backgroundColor: "color-mix(in srgb, var(--accent) 25%, transparent)", outline: "1px solid var(--accent)" },
-  ".cm-tooltip": { backgroundColor: "var(--sheet)", color: "var(--ink)", border: "1px solid var(--line-strong)" },
-  ".cm-other": { position: "relative", borderLeft: "2px solid var(--other)", marginLeft: "-1px" },
-  ".cm-other-name": {
-    position: "absolute", bottom: "100%", left: "-2px", zIndex: "3", padding: "0 .35em", borderRadius: "4px 4px 4px 0", fontFamily: "system-ui, sans-serif",
-    fontSize: ".72rem", lineHeight: "1.5", whiteSpace: "nowrap", color: "var(--sheet)", backgroundColor: "var(--other)", pointerEvents: "none",
+  // Where the system's colours are forced upon the page, grounds vanish: what is selected has to be seen.
+  "@media (forced-colors: active)": {
+    ".cm-selectionLayer .cm-selectionBackground": {
+      forcedColorAdjust: "none", backgroundColor: "color-mix(in srgb, Highlight 40%, transparent) !important",
+    },
   },
-  ".cm-other-selection": { backgroundColor: "color-mix(in srgb, var(--other) 25%, transparent)" },
+  ".cm-tooltip": { backgroundColor: "var(--sheet)", color: "var(--ink)", border: "1px solid var(--line-strong)" },
 });
 
-class OthersCursor extends WidgetType {
-  constructor(name) { super(); this.name = name; }
-  eq(other) { return other.name === this.name; }
-  toDOM() {
-    const mark = document.createElement("span");
-    mark.className = "cm-other";
-    mark.setAttribute("aria-hidden", "true");
-    const name = document.createElement("span");
-    name.className = "cm-other-name";
-    name.textContent = this.name;
-    mark.append("\u2060", name, "\u2060");
-    return mark;
-  }
-  ignoreEvent() { return true; }
+// Tab indents what is selected, else it goes on to the next stop; whoever works with the keyboard leaves the editor with
+// Escape, then Tab.
+function indent(view) {
+  if (view.state.selection.ranges.some((one) => !one.empty)) return indentMore(view);
+  const unit = view.state.facet(indentUnit);
+  view.dispatch(view.state.changeByRange(({ head }) => {
+    const before = countColumn(view.state.doc.lineAt(head).text.slice(0, head - view.state.doc.lineAt(head).from), view.state.tabSize);
+    const insert = unit.slice(before % unit.length);
+    return { changes: { from: head, insert }, range: EditorSelection.cursor(head + insert.length) };
+  }), { scrollIntoView: true, userEvent: "input.indent" });
+  return true;
 }
 
-const moved = Annotation.define();
-
-// Where the others' cursors stand, as the awareness says.
-function cursors(text, name, awareness) {
-  return ViewPlugin.fromClass(class {
-    constructor(view) {
-      this.decorations = Decoration.none;
-      this.heard = ({ added, updated, removed }, origin) => {
-        if (origin !== "local") queueMicrotask(() => view.dispatch({ annotations: moved.of([added, updated, removed]) }));
-      };
-      awareness.on("change", this.heard);
-      this.decorations = this.draw(view);
-    }
-    destroy() { awareness.off("change", this.heard); }
-    update(update) {
-      if (update.selectionSet || update.docChanged || update.focusChanged) this.tell(update);
-      this.decorations = this.draw(update.view);
-    }
-    tell(update) {
-      const range = update.state.selection.main;
-      const here = update.view.hasFocus && {
-        text: name,
-        anchor: Y.relativePositionToJSON(Y.createRelativePositionFromTypeIndex(text, range.anchor)),
-        head: Y.relativePositionToJSON(Y.createRelativePositionFromTypeIndex(text, range.head)),
-      };
-      const before = awareness.getLocalState()?.cursor ?? null;
-      if (here && JSON.stringify(before) !== JSON.stringify(here)) {
-        queueMicrotask(() => awareness.setLocalStateField("cursor", here));
-      }
-    }
-    draw(view) {
-      const marks = [];
-      const length = view.state.doc.length;
-      for (const [id, state] of awareness.getStates()) {
-        if (id === awareness.clientID || state.cursor?.text !== name) continue;
-        const place = (json) => Y.createAbsolutePositionFromRelativePosition(Y.createRelativePositionFromJSON(json), text.doc)?.index;
-        const [anchor, head] = [place(state.cursor.anchor), place(state.cursor.head)];
-        if (anchor == null || head == null || Math.max(anchor, head) > length) continue;
-        if (anchor !== head) marks.push(Decoration.mark({ class: "cm-other-selection" }).range(Math.min(anchor, head), Math.max(anchor, head)));
-        marks.push(Decoration.widget({ widget: new OthersCursor(String(state.name ?? "")), side: head < anchor ? -1 : 1 }).range(head));
-      }
-      return Decoration.set(marks, true);
-    }
-  }, { decorations: (plugin) => plugin.decorations });
-}
-
-// Tab indents; whoever works with the keyboard leaves the editor with Escape, then Tab.
 function indenting() {
   let leaving = false;
   return [
     EditorView.domEventHandlers({ keydown(event) { if (!["Escape", "Tab", "Shift"].includes(event.key)) leaving = false; }, blur() { leaving = false; } }),
     keymap.of([
       { key: "Escape", run: () => { leaving = true; return false; } },
-      { key: "Tab", run: (view) => !leaving && indentMore(view) },
+      { key: "Tab", run: (view) => !leaving && indent(view) },
       { key: "Shift-Tab", run: (view) => !leaving && indentLess(view) },
     ]),
   ];
 }
 
-/** Make an editor in an element, over a text; `plain` shows it without a document, for a replay. */
-export function makeEditor(parent, { text = null, name = "code", awareness = null, language = "python", label = "Code", plain = null }) {
+/** Make what writing needs beside the text: brackets that close, completion when asked for, indenting by Tab. */
+export const writing = () => [
+  closeBrackets(), autocompletion({ activateOnTyping: false }), indenting(),
+  keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap]),
+];
+
+/** Make what reading needs. */
+export const reading = () => [EditorState.readOnly.of(true), keymap.of(defaultKeymap)];
+
+/** Make an editor in an element; `more` are its page's own extensions, `kept` a state that was kept, by the fields that it has. */
+export function makeEditor(parent, { doc, language = "python", label = "Code", more, kept = null, fields = {} }) {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open" });
   root.replaceChildren();
   const spoken = new Compartment();
-  const locked = new Compartment();
-  const state = (doc, more) => EditorState.create({
-    doc,
-    extensions: [
-      lineNumbers(), highlightSpecialChars(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(),
-      syntaxHighlighting(colours), look, indentUnit.of("    "), EditorState.tabSize.of(4),
-      EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
-      spoken.of((LANGUAGES[language] ?? LANGUAGES.python)()),
-      locked.of([]),
-      ...more,
-    ],
-  });
-  const together = () => [
-    closeBrackets(), autocompletion({ activateOnTyping: false }), indenting(),
-    yCollab(text, null), cursors(text, name, awareness), // its own cursors have styles that the page's policy forbids
-    keymap.of([...yUndoManagerKeymap, ...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap]),
+  const extensions = [
+    lineNumbers(), highlightSpecialChars(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(),
+    syntaxHighlighting(colours), look, indentUnit.of("    "), EditorState.tabSize.of(4),
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
+    spoken.of([]),
+    ...more,
   ];
-  const alone = () => [EditorState.readOnly.of(true), keymap.of(defaultKeymap)];
-  const view = new EditorView({
-    root, parent: root,
-    state: plain === null ? state(text.toString(), together()) : state(plain, alone()),
-  });
+  const state = kept ? EditorState.fromJSON(kept, { extensions }, fields) : EditorState.create({ doc, extensions });
+  const view = new EditorView({ root, parent: root, state });
+  let asked = null;
+  async function speak(name) {
+    if (asked === name) return;
+    asked = name;
+    const support = await learn(name);
+    if (asked === name) view.dispatch({ effects: spoken.reconfigure(support) });
+  }
+  speak(language);
   return {
     view,
     focus: () => view.focus(),
-    speak: (next) => view.dispatch({ effects: spoken.reconfigure((LANGUAGES[next] ?? LANGUAGES.python)()) }),
-    lock: (is) => view.dispatch({ effects: locked.reconfigure(is ? [EditorState.readOnly.of(true), EditorView.editable.of(false)] : []) }),
+    speak,
     show: (code) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: code } }),
     text: () => view.state.doc.toString(),
-    end: () => view.destroy(),
+    end: () => {
+      asked = null;
+      view.destroy();
+    },
   };
 }

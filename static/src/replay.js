@@ -1,7 +1,7 @@
 // Plays an interview again: what was said, how the code and the whiteboard came to be, as fast as one likes.
 
 import { paint } from "./board.js";
-import { makeEditor } from "./editor.js";
+import { makeEditor, reading } from "./editor.js";
 
 const find = (id) => document.getElementById(id);
 const { replay } = JSON.parse(find("state").textContent);
@@ -38,7 +38,7 @@ function show() {
   if (!editor || wanted !== language) {
     editor?.end();
     language = wanted;
-    editor = makeEditor(find("editor"), { plain: text, language, label: "Code at this moment" });
+    editor = makeEditor(find("editor"), { doc: text, language, label: "Code at this moment", more: reading() });
   } else if (editor.text() !== text) editor.show(text);
   const board = seen.findLast((one) => one.kind === "whiteboard")?.data.strokes ?? [];
   find("board-box").hidden = !board.length;

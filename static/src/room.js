@@ -6,6 +6,7 @@ import { makeBoard } from "./board.js";
 import { Channel } from "./channel.js";
 import { makeEditor } from "./editor.js";
 import { judge } from "./judge.js";
+import { together } from "./together.js";
 import { makeVoice } from "./voice.js";
 
 const find = (id) => document.getElementById(id);
@@ -194,8 +195,10 @@ function edit() {
   editor?.end();
   shown = id;
   const name = id ? `code:${id}` : "code";
+  const text = channel.doc.getText(name);
   editor = makeEditor(find("editor"), {
-    text: channel.doc.getText(name), name, awareness: channel.awareness, language: room.active_language, label: active ? `Code for ${active.title}` : "Code",
+    doc: text.toString(), language: room.active_language, label: active ? `Code for ${active.title}` : "Code",
+    more: together(text, name, channel.awareness),
   });
 }
 

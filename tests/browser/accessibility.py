@@ -25,3 +25,9 @@ def contrast(page: Page) -> list[str]:
     options = {"runOnly": ["color-contrast"]}
     found: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
     return [node["html"][:200] for one in found for node in one["nodes"]]
+
+
+def everything(page: Page) -> list[str]:
+    """What the engine finds at all."""
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]

@@ -85,7 +85,12 @@ def new_context(browser: Browser, base_url: str) -> Iterator[Callable[..., Brows
 
     def open(**options: object) -> BrowserContext:
         context = browser.new_context(
-            **{"base_url": base_url, "viewport": {"width": 1180, "height": 800}} | options
+            **{
+                "base_url": base_url,
+                "viewport": {"width": 1180, "height": 800},
+                "service_workers": "block",  # requests of theirs do not pass the routes that tests make
+            }
+            | options
         )
         context.on("weberror", lambda error: errors.append(str(error.error)))
         context.on("console", note)

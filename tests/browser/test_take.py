@@ -1,69 +1,29 @@
 """The candidate's page, played in a real browser against the real service."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 import gateways.judging
 import gateways.sandbox
-from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, Invited, invite
-
-ANSWERS = "**/api/v1/candidate/**"
-
-
-def open_page(page: Page, invited: Invited) -> None:
-    page.goto(f"/take/{invited.token}")
-
-
-def start(page: Page, invited: Invited) -> None:
-    open_page(page, invited)
-    page.get_by_role("button", name="Start the assessment").click()
-    expect(page.locator("#case-title")).to_be_visible()
-
-
-def go_to(page: Page, number: int) -> None:
-    page.locator("#case-list button").nth(number - 1).click()
-    expect(page.locator("#case-list button").nth(number - 1)).to_have_attribute("aria-current", "step")
-
-
-def write(page: Page, text: str) -> None:
-    page.locator("#answer").fill(text)
-
-
-def expect_saved(page: Page) -> None:
-    expect(page.locator("#save-state")).to_have_text("Saved")
-
-
-def expect_offline(page: Page) -> None:
-    expect(page.locator("#save-state")).to_have_text("Offline – kept on this device")
-
-
-def submit(page: Page) -> None:
-    page.locator("#open-review").click()
-    page.get_by_role("dialog").get_by_role("button", name="Submit").click()
-
-
-def expect_done(page: Page) -> None:
-    expect(page.get_by_role("heading", name="Thank you, Amina Diallo")).to_be_visible()
-    expect(page.locator("#workspace")).to_be_hidden()
-
-
-@contextmanager
-def service_unreachable(page: Page) -> Iterator[None]:
-    """The page itself still loads; its requests do not get through, not even those it makes while it goes."""
-    page.route(ANSWERS, lambda route: route.abort())
-    page.evaluate(
-        "() => { window.reach = fetch; window.fetch = () => Promise.reject(new TypeError('offline')); }"
-    )
-    yield
-    if not page.is_closed():
-        page.unroute(ANSWERS)
-        page.evaluate("() => { window.fetch = window.reach ?? fetch; }")
-
+from tests.browser.taking import (
+    expect_code,
+    expect_done,
+    expect_offline,
+    expect_saved,
+    go_to,
+    hide,
+    open_page,
+    service_unreachable,
+    start,
+    submit,
+    tab_to,
+    violations,
+    write,
+)
+from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, invite
 
 def test_a_candidate_takes_the_whole_assessment(page, new_context):
     invited = invite(*EVERY_KIND)
@@ -85,7 +45,7 @@ def test_a_candidate_takes_the_whole_assessment(page, new_context):
     page.get_by_role("button", name="Next").click()
     write(page, "When rows are written.")
     page.get_by_role("button", name="Next").click()
-    expect(page.locator("#answer")).to_have_value(CODE["starter_code"])
+    expect_code(page, CODE["starter_code"])
     write(page, "print(sum(map(int, input().split())))\n")
     expect(page.locator("#progress")).to_have_text("5 of 5 answered")
     expect_saved(page)
@@ -105,7 +65,7 @@ def test_a_candidate_takes_the_whole_assessment(page, new_context):
     assert [event.type for event in invited.events()] == ["assessment.started", "assessment.completed"]
     assert len(invited.grading_asked()) == 1
     page.reload()
-    expect(page.locator("[data-state=completed]")).to_contain_text("Your assessment is handed in.")
+    expect(page.locator("[data-state=completed]")).to_contain_text("Your assessment is submitted.")
     elsewhere = new_context().new_page()
     open_page(elsewhere, invited)
     expect(elsewhere.get_by_role("heading", name="Thank you, Amina Diallo")).to_be_visible()
@@ -222,7 +182,7 @@ def test_when_time_is_up_the_page_hands_in_what_was_typed(page):
     invited.ends_in(6)
     page.reload()
     write(page, "typed in the last seconds")
-    expect(page.get_by_text("Your time was up, so your assessment was handed in by itself.")).to_be_visible(
+    expect(page.get_by_text("Your time was up, so your assessment was submitted by itself.")).to_be_visible(
         timeout=20_000
     )
     expect_done(page)
@@ -463,14 +423,6 @@ def test_where_code_cannot_be_run_the_candidate_is_told(page, monkeypatch):
     expect(page.locator(".run-summary")).to_contain_text("cannot be run here")
 
 
-def tab_to(page: Page, selector: str) -> None:
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        if page.locator(selector).evaluate("element => element === document.activeElement"):
-            return
-    raise AssertionError(f"Tab never reaches {selector}.")
-
-
 def test_the_keyboard_alone_is_enough(page):
     invited = invite(CHOICE, CHOICES, CODE)
     open_page(page, invited)
@@ -499,10 +451,8 @@ def test_the_keyboard_alone_is_enough(page):
     expect(page.locator("#case-title")).to_have_text("Sum of a line")
     tab_to(page, "#answer")
     page.keyboard.press("Control+A")
-    page.keyboard.type("if 1:\n")
-    page.keyboard.press("Tab")
-    page.keyboard.type("print(3)")
-    expect(page.locator("#answer")).to_have_value("if 1:\n    print(3)")
+    page.keyboard.type("if 1:\nprint(3)")
+    expect_code(page, "if 1:\n    print(3)")
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Run the visible tests")).to_be_focused()
@@ -571,11 +521,6 @@ def test_without_javascript_the_instructions_are_readable(new_context):
     expect(page.get_by_role("button", name="Start the assessment")).to_be_disabled()
 
 
-def violations(invited: Invited) -> list[tuple[str, int]]:
-    events = invited.events("candidate.violation")
-    return [(event.data["violation_type"], event.data["case_order"]) for event in events]
-
-
 def test_signals_reach_the_organisation_and_the_candidate_is_told(page):
     invited = invite(TEXT, TEXT | {"title": "Second"}, enforce_fullscreen=True, copy_paste_disabled=True)
     start(page, invited)
@@ -596,15 +541,15 @@ def test_signals_reach_the_organisation_and_the_candidate_is_told(page):
     write(page, "my own words")
     page.locator("#answer").focus()
     page.keyboard.press("Control+A")
+    page.locator("#case-title").select_text()
     with page.expect_response("**/violations/"):
-        page.keyboard.press("Control+X")
-    expect(page.locator("#answer")).to_have_value("my own words")
-    expect(page.locator("#notice-text")).to_contain_text("Copying and pasting are switched off here.")
+        page.keyboard.press("Control+C")
+    expect(page.locator("#notice-text")).to_contain_text("Copying the tasks and pasting from elsewhere are switched off")
     page.get_by_role("button", name="Dismiss").click()
 
     with page.expect_response("**/violations/"):
-        page.evaluate("dispatchEvent(new Event('blur'))")
-    expect(page.locator("#notice-text")).to_contain_text("You went to another tab or window.")
+        hide(page)
+    expect(page.locator("#notice-text")).to_contain_text("You went to another tab or window")
     assert violations(invited) == [("fullscreen", 1), ("copy_paste", 2), ("focus_loss", 2)]
 
 
@@ -624,8 +569,8 @@ def test_a_signal_that_cannot_be_sent_is_sent_later(page, context):
     invited = invite(TEXT, copy_paste_disabled=True)
     start(page, invited)
     context.set_offline(True)
-    page.evaluate("dispatchEvent(new Event('blur'))")
-    expect(page.locator("#notice-text")).to_contain_text("You went to another tab or window.")
+    hide(page)
+    expect(page.locator("#notice-text")).to_contain_text("You went to another tab or window")
     with page.expect_response("**/violations/"):
         context.set_offline(False)
     assert violations(invited) == [("focus_loss", 1)]
@@ -644,7 +589,7 @@ def test_an_assessment_without_rules_reports_nothing(page):
     invited = invite(TEXT)
     start(page, invited)
     assert page.evaluate("document.fullscreenElement === null")
-    page.evaluate("dispatchEvent(new Event('blur'))")
+    hide(page)
     write(page, "copied")
     page.locator("#answer").focus()
     page.keyboard.press("Control+A")

@@ -435,7 +435,7 @@ def test_every_page_protects_its_reader(client, state):
     expected = {
         "pending": "Start the assessment",
         "started": 'id="workspace"',
-        "completed": "Your assessment is handed in",
+        "completed": "Your assessment is submitted",
         "expired": "This invitation has expired",
         "unknown": "This link leads nowhere",
     }
@@ -465,3 +465,8 @@ def test_static_files_are_served(client):
     ):
         response = client.get(f"/static/{name}")
         assert (response.status_code, response.headers["content-type"].split(";")[0]) == (200, kind)
+
+
+def test_the_worker_may_answer_for_the_candidates_page_alone(client):
+    assert client.get("/static/take-worker.js").headers["service-worker-allowed"] == "/take/"
+    assert "service-worker-allowed" not in client.get("/static/take.js").headers

@@ -1,0 +1,1 @@
+export { go as support } from "@codemirror/lang-go";

@@ -1,0 +1,1 @@
+export { java as support } from "@codemirror/lang-java";

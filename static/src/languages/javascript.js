@@ -1,0 +1,1 @@
+export { javascript as support } from "@codemirror/lang-javascript";

@@ -1,0 +1,1 @@
+export { python as support } from "@codemirror/lang-python";

@@ -1,0 +1,141 @@
+// Trying a program: on the tests that its candidate may see, or on an input of one's own.
+
+import { COMMAND, LANGUAGES } from "./take-code.js";
+import { areRows, showDiff, showRows } from "./take-diff.js";
+import { block, element } from "./take-dom.js";
+
+const button = (textContent, more) => element("button", { type: "button", className: "button", textContent, ...more });
+
+export function runner(one, field, { language, onRun, onChoose }) {
+  const tests = one.test_cases;
+  const choices = one.languages ?? [];
+  const run = button("Run the visible tests", { title: `${COMMAND}Enter` });
+  const reset = button("Reset to the starter code", { className: "button quiet" });
+  const restore = button("Bring my code back", { hidden: true });
+  const summary = element("p", { className: "run-summary", role: "status" });
+  const results = element("ol", { className: "results" });
+  const title = element("h2", { className: "small-title", textContent: "Results of the last run", hidden: true });
+  const controls = [run];
+  let chosen = language;
+  let before = null;
+
+  async function start(input) {
+    if (controls.some((control) => control.disabled)) return;
+    for (const control of controls) control.disabled = true;
+    summary.textContent = "Running…";
+    results.replaceChildren();
+    title.hidden = true;
+    const result = await onRun(field.text(), { input, language: choices.length ? chosen : undefined });
+    for (const control of controls) control.disabled = false;
+    summary.textContent = said(result, input);
+    if (!result.ok) return;
+    results.replaceChildren(...result.body.results.map((ran, number) => shown(ran, number, chosen)));
+    title.hidden = !result.body.results.length;
+  }
+
+  run.addEventListener("click", () => start());
+  reset.addEventListener("click", () => {
+    before = field.text();
+    field.replace(one.starter_code);
+    restore.hidden = before === one.starter_code;
+    summary.textContent = `The starter code is back. To return to your own, undo (${COMMAND}Z) or use the button.`;
+  });
+  restore.addEventListener("click", () => {
+    field.replace(before);
+    restore.hidden = true;
+    summary.textContent = "Your code is back.";
+    field.focus();
+  });
+
+  const tools = element("div", { className: "code-tools" }, ...(tests.length ? [run] : []), reset, restore);
+  if (choices.length > 1) {
+    const select = element("select", { id: "language" }, ...choices.map((name) => new Option(LANGUAGES[name] ?? name, name, false, name === chosen)));
+    select.addEventListener("change", () => {
+      chosen = select.value;
+      onChoose(chosen);
+    });
+    tools.prepend(element("label", { htmlFor: "language", textContent: "Language" }), select);
+  }
+  const parts = [tools];
+  if (choices.length) parts.push(ownInput(controls, start));
+  parts.push(summary, title, results);
+  if (tests.length) parts.push(visible(tests));
+  return { body: element("div", { className: "runner" }, ...parts), start: () => tests.length && start() };
+}
+
+function ownInput(controls, start) {
+  const input = element("textarea", { id: "own-input", className: "code", rows: 3, maxLength: 65536, spellcheck: false, wrap: "off" });
+  const run = button("Run with this input");
+  controls.push(run);
+  run.addEventListener("click", () => start(input.value));
+  return element(
+    "details",
+    { className: "tests" },
+    element("summary", { textContent: "An input of your own" }),
+    element("label", { htmlFor: "own-input", textContent: "What your program reads" }),
+    input,
+    element("div", { className: "code-tools" }, run),
+  );
+}
+
+function visible(tests) {
+  const parts = tests.map((test, number) =>
+    element("div", { className: "test" }, element("h3", { textContent: `Test ${number + 1}` }), pair("Input", test.input), pair(wanted(test), test.expected_output)),
+  );
+  const title = element("summary", {}, element("h2", { textContent: `Visible tests (${tests.length})` }));
+  return element("details", { className: "tests" }, title, ...parts);
+}
+
+function said(result, input) {
+  if (!result.ok) return result.kind === "refused" ? result.message : "The code could not be run just now. Please try again in a moment.";
+  if (!result.body.available) return "Code in this language cannot be run here. Your answer is saved and will be read by a person.";
+  if (input !== undefined) return "Your program ran with your own input; this is not judged.";
+  const passed = result.body.results.filter((one) => one.passed).length;
+  return `${passed} of ${result.body.results.length} visible tests passed. More tests may run after you submit.`;
+}
+
+// How a program ended, where the server's sentence says less than it could.
+const ENDED = {
+  timeout: "Stopped: the program took too long. It may never end.",
+  memory: "Stopped: the program used more memory than it may.",
+  output_limit: "Stopped: the program printed more than it may.",
+};
+const NOT_JUDGED = "This output cannot be judged just now; it does not count against you. A person looks at it after you submit.";
+
+const wanted = (test) => (test.checked ? "Expected output (others may be right, too)" : "Expected output");
+const time = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
+const exit = (one) => (one.exit_code === null ? "" : ` · exit code ${one.exit_code}`);
+
+function shown(one, number, language) {
+  const isOwn = one.passed === null;
+  const verdict = isOwn ? "Your own input" : `Test ${number + 1}: ${one.judged ? (one.passed ? "passed" : "not passed") : "not judged"}`;
+  const took = element("span", { className: "took", textContent: ` · ${time(one.time_ms)}${exit(one)}` });
+  const rows = language === "sql" && areRows(one.expected_output ?? "", one.stdout);
+  const printed = one.outcome in ENDED ? "What it printed until then" : "Your output";
+  const parts = [element("h3", {}, verdict, took), ...why(one, isOwn)];
+  if (!one.passed && !isOwn) parts.push(pair("Input", one.input));
+  if (one.difference && !one.checked) {
+    parts.push(labelled("Expected output against yours", showDiff(one.expected_output, one.stdout, rows)));
+  } else if (!one.passed || rows) {
+    if (!one.passed && !isOwn) parts.push(rows ? table(wanted(one), one.expected_output) : pair(wanted(one), one.expected_output));
+    parts.push(rows ? table(printed, one.stdout) : pair(printed, one.stdout));
+  }
+  if (one.stderr) parts.push(pair("What it wrote to standard error", one.stderr));
+  return element("li", { className: "result", dataset: { passed: one.judged ? one.passed : "unknown" } }, ...parts);
+}
+
+function why(one, isOwn) {
+  const ended = ENDED[one.outcome];
+  const textContent = isOwn || one.passed ? (ended ?? (isOwn ? one.message : "")) : !one.judged ? NOT_JUDGED : (ended ?? (one.difference ? placed(one.difference) : one.message));
+  return textContent ? [element("p", { className: "ended", textContent })] : [];
+}
+
+function placed({ line, column, expected, got }) {
+  if (got === null) return `Your output ends before line ${line}.`;
+  if (expected === null) return `Line ${line} of your output should not be there.`;
+  return `The first difference is in line ${line}, at character ${column}.`;
+}
+
+const labelled = (label, part) => element("div", { className: "pair" }, element("p", { textContent: label }), part);
+const pair = (label, content) => labelled(label, block(label, content));
+const table = (label, content) => labelled(label, showRows(label, content));

@@ -1,0 +1,29 @@
+// The undo of each program outlives a reload: the editors' states are kept for this tab when the page goes.
+
+export function makeUndo(token, views) {
+  const prefix = `take-undo:${token}:`;
+
+  addEventListener("pagehide", () => {
+    for (const [id, view] of views) {
+      const state = view.keep();
+      if (state) attempt(() => sessionStorage.setItem(prefix + id, JSON.stringify(state)));
+    }
+  });
+
+  return {
+    get: (id) => attempt(() => JSON.parse(sessionStorage.getItem(prefix + id))),
+    end: () => {
+      for (const id of views.keys()) attempt(() => sessionStorage.removeItem(prefix + id));
+      views.clear();
+    },
+  };
+}
+
+// A browser may forbid storage, and there may be too much of it: then undo begins anew.
+function attempt(work) {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
