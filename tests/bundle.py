@@ -1,4 +1,4 @@
-"""Hold the scripts with packages in them against what their sources make: `python tests/bundle.py`; --write makes them anew.
+"""Hold the scripts that have packages in them against their sources: `python tests/bundle.py`; --write makes them anew.
 
 Node is found as the documents' linters find it. Packages come from the registry as package-lock.json names them.
 """

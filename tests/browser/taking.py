@@ -81,7 +81,9 @@ def editor(page: Page) -> None:
 
 def code(page: Page) -> str:
     """What stands in the editor."""
-    return "\n".join(page.locator("#answer .cm-line").evaluate_all("lines => lines.map(one => one.textContent)"))
+    return "\n".join(
+        page.locator("#answer .cm-line").evaluate_all("lines => lines.map(one => one.textContent)")
+    )
 
 
 def expect_code(page: Page, text: str) -> None:

@@ -25,6 +25,7 @@ from tests.browser.taking import (
 )
 from tests.sittings import CHOICE, CHOICES, CODE, EVERY_KIND, NUMBER, TEXT, invite
 
+
 def test_a_candidate_takes_the_whole_assessment(page, new_context):
     invited = invite(*EVERY_KIND)
     open_page(page, invited)
@@ -544,7 +545,9 @@ def test_signals_reach_the_organisation_and_the_candidate_is_told(page):
     page.locator("#case-title").select_text()
     with page.expect_response("**/violations/"):
         page.keyboard.press("Control+C")
-    expect(page.locator("#notice-text")).to_contain_text("Copying the tasks and pasting from elsewhere are switched off")
+    expect(page.locator("#notice-text")).to_contain_text(
+        "Copying the tasks and pasting from elsewhere are switched off"
+    )
     page.get_by_role("button", name="Dismiss").click()
 
     with page.expect_response("**/violations/"):

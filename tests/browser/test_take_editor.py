@@ -314,7 +314,10 @@ def test_the_keyboard_runs_the_program_and_results_outlive_another_case(page, mo
 )
 def test_a_case_with_code_is_for_everybody(new_context, monkeypatch, options):
     monkeypatch.setattr(gateways.sandbox, "available", lambda language: True)
-    ran = [gateways.sandbox.Run("4\n", "a note\n", "ok", 31, 0), gateways.sandbox.Run("", "", "timeout", 10_004)]
+    ran = [
+        gateways.sandbox.Run("4\n", "a note\n", "ok", 31, 0),
+        gateways.sandbox.Run("", "", "timeout", 10_004),
+    ]
     monkeypatch.setattr(gateways.sandbox, "run", lambda *_, **__: ran)
     page = new_context(**options).new_page()
     deep = CODE | {"question": "# Sum\n\n### Input\n\n```\n1 2 3\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"}

@@ -11,7 +11,9 @@ KEPT = "async () => (await (await caches.open('take')).keys()).map((one) => new 
 
 
 def is_kept(page, path: str) -> None:
-    page.wait_for_function("async () => (await navigator.serviceWorker.getRegistration('/take/'))?.active != null")
+    page.wait_for_function(
+        "async () => (await navigator.serviceWorker.getRegistration('/take/'))?.active != null"
+    )
     for _ in range(50):
         if path in page.evaluate(KEPT):
             return
@@ -41,7 +43,9 @@ def test_a_reload_while_the_service_is_gone_shows_the_page_with_every_answer(new
     expect(page.locator("#save-state")).to_have_text("Saved", timeout=30_000)
     assert invited.answers() == ["typed before", "print(2)"]
     page.reload()
-    assert page.evaluate("document.documentElement.dataset.kept") is None, "the service's own page comes first"
+    assert page.evaluate("document.documentElement.dataset.kept") is None, (
+        "the service's own page comes first"
+    )
     submit(page)
     expect_done(page)
     page.wait_for_function("async () => !(await caches.has('take'))")

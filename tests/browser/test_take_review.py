@@ -79,7 +79,9 @@ def test_the_clock_can_be_hidden_and_still_says_when_time_runs_out(page):
     expect(page.locator("#time-notice")).to_be_hidden()
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(901, "fifteen minutes"), (301, "five minutes"), (61, "one minute")])
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(901, "fifteen minutes"), (301, "five minutes"), (61, "one minute")]
+)
 def test_the_last_minutes_are_said_for_eyes_and_ears(page, seconds, words):
     invited = invite(TEXT)
     start(page, invited)
