@@ -31,6 +31,7 @@ export function runner(one, field, { language, onRun, onChoose }) {
     if (!result.ok) return;
     results.replaceChildren(...result.body.results.map((ran, number) => shown(ran, number, chosen)));
     title.hidden = !result.body.results.length;
+    summary.scrollIntoView({ block: "nearest" });
   }
 
   run.addEventListener("click", () => start());

@@ -298,7 +298,7 @@ function work(session, moments) {
   hides.hidden = !session.deadline_at;
   hides.addEventListener("click", () => {
     const isHidden = byId("clock").classList.toggle("covered");
-    hides.textContent = isHidden ? "Show the time" : "Hide the time";
+    byId("hide-time-word").textContent = isHidden ? "Show" : "Hide";
   });
 
   byId("intro")?.remove();
