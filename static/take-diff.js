@@ -88,7 +88,9 @@ export function showDiff(expected, got, cells) {
 
 // Rows as a query prints them: `|` between values, nothing for NULL.
 export function showRows(label, text) {
-  const rows = lines(text).map((row) => element("tr", {}, ...split(row).map((cell) => element("td", { textContent: cell }))));
+  const all = lines(text);
+  const rows = all.slice(0, MOST_ROWS).map((row) => element("tr", {}, ...split(row).map((cell) => element("td", { textContent: cell }))));
+  if (all.length > MOST_ROWS) rows.push(element("tr", {}, element("td", { textContent: `… and ${all.length - MOST_ROWS} more` })));
   return framed(element("table", { className: "rows" }, element("tbody", {}, ...rows)), label);
 }
 
