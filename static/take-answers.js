@@ -33,7 +33,7 @@ export function makeAnswers({ token, api, clock, toAnswer, onChange, onState, on
       // What was typed here and not sent yet stays, unless another device has clearly saved later; and an answer that
       // was on its way while we saved is older than what we have.
       const keep = known && (known.saved ? savedAt <= moment(known.savedAt) : savedAt <= known.editedAt + SAME_DEVICE_MS);
-      const next = keep ? known : { value: one.answer, language: known?.language, editedAt: savedAt, saved: true, savedAt: one.saved_at };
+      const next = keep ? known : { value: one.answer, language: one.languages.length > 1 ? one.language : undefined, editedAt: savedAt, saved: true, savedAt: one.saved_at };
       const isNews = records.has(one.assessment_case_id) && !keep;
       records.set(one.assessment_case_id, next);
       if (isNews) onChange(one.assessment_case_id);

@@ -1,4 +1,4 @@
-// The five requests a candidate's page makes. Each gives {ok, body} or {ok: false, kind, ...}:
+// The requests a candidate's page makes. Each gives {ok, body} or {ok: false, kind, ...}:
 // kind "offline" (worth trying again), "closed" (the session is over) or "refused" (trying again changes nothing).
 
 const TIMEOUT_MS = 15000;
@@ -10,6 +10,7 @@ export function connect(token) {
     start: (agreed) => send("POST", `${base}start/`, { consent_accepted: agreed }),
     save: (id, answer, language) => send("PUT", `${base}answers/${id}/`, { answer, language }),
     run: (id, answer, more) => send("POST", `${base}answers/${id}/run/`, { answer, ...more }, 60000),
+    place: () => send("GET", `${base}run/`),
     report: (violation) => send("POST", `${base}violations/`, violation),
     submit: () => send("POST", `${base}submit/`),
   };

@@ -24,14 +24,14 @@ export function toAnswer(one, value) {
 }
 
 // Builds a case once; `set(value)` shows a value that came from elsewhere. It stays as it is while another one is shown.
-export function makeCase(one, total, { language, flagged, kept, onInput, onRun, onChoose, onFlag }) {
+export function makeCase(one, total, { language, flagged, kept, onInput, onRun, onWait, onChoose, onFlag }) {
   const isCode = one.case_type === "coding";
   let run = () => {};
   const field = FIELDS[one.case_type](one, { onInput, onRun: () => run(), kept });
   const facts = [
     one.points ? `${one.points} points` : "",
     one.time_limit_minutes ? `suggested time ${one.time_limit_minutes} min` : "",
-    one.languages?.length > 1 ? "" : (LANGUAGES[one.language] ?? one.language ?? ""),
+    one.languages.length > 1 ? "" : (LANGUAGES[one.language] ?? one.language ?? ""),
   ];
   const flag = element("button", { type: "button", className: "button small flag", textContent: "Flag for review" });
   const mark = (is) => flag.setAttribute("aria-pressed", Boolean(is));
@@ -51,6 +51,7 @@ export function makeCase(one, total, { language, flagged, kept, onInput, onRun, 
     mark,
     keep: () => field.keep?.(),
     back: () => {},
+    choose: () => {},
     fault: (message) => {
       fault.hidden = !message;
       if (fault.textContent !== (message ?? "")) fault.textContent = message ?? "";
@@ -60,16 +61,9 @@ export function makeCase(one, total, { language, flagged, kept, onInput, onRun, 
     view.body.append(task(one), field.body, fault);
     return view;
   }
-  field.speak(language);
-  const tries = runner(one, field, {
-    language,
-    onRun,
-    onChoose: (name) => {
-      field.speak(name);
-      onChoose(name);
-    },
-  });
+  const tries = runner(one, field, { language, onRun, onWait, onChoose });
   run = tries.start;
+  view.choose = tries.choose;
   const parts = sideBySide(scrollable(element("div", { className: "task" }, task(one)), "The task"), element("div", {}, field.body, fault, tries.body));
   view.body.append(parts.body);
   view.back = () => {

@@ -6,9 +6,11 @@ import { block, element } from "./take-dom.js";
 
 const button = (textContent, more) => element("button", { type: "button", className: "button", textContent, ...more });
 
-export function runner(one, field, { language, onRun, onChoose }) {
+const ASK_AGAIN_MS = 2000;
+
+export function runner(one, field, { language, onRun, onWait, onChoose }) {
   const tests = one.test_cases;
-  const choices = one.languages ?? [];
+  const choices = one.languages;
   const run = button("Run the visible tests", { title: `${COMMAND}Enter` });
   const reset = button("Reset to the starter code", { className: "button quiet" });
   const restore = button("Bring my code back", { hidden: true });
@@ -25,7 +27,13 @@ export function runner(one, field, { language, onRun, onChoose }) {
     summary.textContent = "Running…";
     results.replaceChildren();
     title.hidden = true;
-    const result = await onRun(field.text(), { input, language: choices.length ? chosen : undefined });
+    const waiting = setInterval(async () => {
+      const { ok, body } = await onWait();
+      const said = ok && body.state === "waiting" ? `Others' programs come first: yours is number ${body.place} in the queue.` : "Running…";
+      if (run.disabled && summary.textContent !== said) summary.textContent = said;
+    }, ASK_AGAIN_MS);
+    const result = await onRun(field.text(), { input, language: choices.length > 1 ? chosen : undefined });
+    clearInterval(waiting);
     for (const control of controls) control.disabled = false;
     summary.textContent = said(result, input);
     if (!result.ok) return;
@@ -49,19 +57,20 @@ export function runner(one, field, { language, onRun, onChoose }) {
   });
 
   const tools = element("div", { className: "code-tools" }, ...(tests.length ? [run] : []), reset, restore);
-  if (choices.length > 1) {
-    const select = element("select", { id: "language" }, ...choices.map((name) => new Option(LANGUAGES[name] ?? name, name, false, name === chosen)));
-    select.addEventListener("change", () => {
-      chosen = select.value;
-      onChoose(chosen);
-    });
-    tools.prepend(element("label", { htmlFor: "language", textContent: "Language" }), select);
-  }
-  const parts = [tools];
-  if (choices.length) parts.push(ownInput(controls, start));
-  parts.push(summary, title, results);
+  const select = element("select", { id: "language" }, ...choices.map((name) => new Option(LANGUAGES[name] ?? name, name)));
+  const choose = (name) => {
+    chosen = select.value = name;
+    field.speak(name);
+  };
+  choose(chosen);
+  select.addEventListener("change", () => {
+    choose(select.value);
+    onChoose(chosen);
+  });
+  if (choices.length > 1) tools.prepend(element("label", { htmlFor: "language", textContent: "Language" }), select);
+  const parts = [tools, ownInput(controls, start), summary, title, results];
   if (tests.length) parts.push(visible(tests));
-  return { body: element("div", { className: "runner" }, ...parts), start: () => tests.length && start() };
+  return { body: element("div", { className: "runner" }, ...parts), choose, start: () => tests.length && start() };
 }
 
 function ownInput(controls, start) {

@@ -95,7 +95,7 @@ function work(session, moments) {
     clock,
     toAnswer: (id, value) => toAnswer(caseOf(id), value),
     onChange: (id) => {
-      if (id === current?.assessment_case_id) view.set(valueOf(current));
+      if (id === current?.assessment_case_id) show(current);
     },
     onState: showState,
     onClosed: refresh,
@@ -111,6 +111,13 @@ function work(session, moments) {
   function valueOf(one) {
     const record = answers.get(one.assessment_case_id);
     return record.value === null && !record.savedAt && record.saved ? undefined : record.value;
+  }
+
+  const languageOf = (one) => answers.get(one.assessment_case_id).language ?? one.language;
+
+  function show(one) {
+    view.set(valueOf(one));
+    view.choose(languageOf(one));
   }
 
   // --- The list of cases and moving through it
@@ -161,7 +168,7 @@ function work(session, moments) {
     view = known ?? makeView(current);
     views.set(id, view);
     byId("case").replaceChildren(view.body);
-    view.set(valueOf(current));
+    show(current);
     if (known) view.back();
     showFault();
     buttons.forEach((button, number) => button.toggleAttribute("aria-current", number === current.case_order - 1));
@@ -179,11 +186,12 @@ function work(session, moments) {
   function makeView(one) {
     const id = one.assessment_case_id;
     return makeCase(one, cases.length, {
-      language: answers.get(id).language ?? one.language,
+      language: languageOf(one),
       flagged: flags.has(id),
       kept: undo.get(id),
       onInput: (value) => answers.edit(id, value),
       onRun: (code, more) => api.run(id, code, more),
+      onWait: api.place,
       onChoose: (language) => answers.choose(id, language),
       onFlag: () => flags.toggle(id),
     });

@@ -1,12 +1,10 @@
 """What a candidate sees of a run, in a real browser."""
 
-import json
-
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 import gateways.sandbox
-from tests.browser.taking import editor, expect_saved, start, write
+from tests.browser.taking import editor, open_page, start, write
 from tests.sittings import CODE, invite
 
 SQL = CODE | {
@@ -106,63 +104,52 @@ def test_an_endless_program_is_told_that_it_never_ends(page):
     expect(first).to_contain_text("tick")
 
 
-def choosing(page: Page) -> None:
-    """Have the case allow two languages."""
-
-    def more(route: Route) -> None:
-        response = route.fetch()
-        session = response.json()
-        session["cases"][0]["languages"] = ["python", "javascript"]
-        route.fulfill(response=response, json=session)
-
-    page.route("**/start/", more)
-
-
-def test_ones_own_input_is_run_and_not_judged(page):
-    asked = []
-
-    def answer(route: Route) -> None:
-        asked.append(json.loads(route.request.post_data))
-        ran = {
-            "input": "8 9\n", "expected_output": None, "stdout": "17\n", "stderr": "", "outcome": "ok", "passed": None,
-            "judged": False, "message": "", "difference": None, "checked": False, "exit_code": 0, "time_ms": 28,
-        }  # fmt: skip
-        route.fulfill(json={"available": True, "results": [ran]})
-
-    choosing(page)
-    page.route("**/run/", answer)
+def test_ones_own_input_is_run_and_not_judged(page, programs):
+    programs(gateways.sandbox.Run("17\n", "", "ok", 28, 0))
     start(page, invite(CODE))
     editor(page)
     page.get_by_text("An input of your own").click()
     page.get_by_label("What your program reads").fill("8 9\n")
-    page.get_by_role("button", name="Run with this input").click()
+    with page.expect_request("**/run/") as asked:
+        page.get_by_role("button", name="Run with this input").click()
+    assert asked.value.post_data_json == {"answer": CODE["starter_code"], "input": "8 9\n"}
     expect(page.locator(".run-summary")).to_contain_text("this is not judged")
     expect(page.locator(".result")).to_contain_text("Your own input")
     expect(page.locator(".result")).to_contain_text("17")
     expect(page.locator(".result")).not_to_contain_text("passed")
-    assert asked == [{"answer": CODE["starter_code"], "input": "8 9\n", "language": "python"}]
 
 
-def test_the_language_that_is_chosen_goes_with_the_answer_and_the_run(page):
-    asked = []
-
-    def answer(route: Route) -> None:
-        asked.append(json.loads(route.request.post_data))
-        if route.request.url.endswith("/run/"):
-            return route.fulfill(json={"available": False, "results": []})
-        return route.fulfill(json={"saved_at": "2026-11-21T10:00:00.000Z", "deadline_at": None})
-
-    choosing(page)
-    page.route("**/answers/**", answer)
-    start(page, invite(CODE))
+def test_the_language_that_is_chosen_goes_with_the_run_and_the_answer(page, new_context, programs):
+    programs(*[gateways.sandbox.Run("3\n", "", "ok", 28, 0)] * 2)
+    invited = invite(CODE | {"languages": ["python", "javascript"]})
+    start(page, invited)
     editor(page)
     page.get_by_label("Language").select_option("javascript")
-    assert asked == [], "choosing is no answer"
+    with page.expect_request("**/run/") as asked:
+        page.get_by_role("button", name="Run the visible tests").click()
+    assert asked.value.post_data_json == {"answer": CODE["starter_code"], "language": "javascript"}
+    expect(page.locator(".run-summary")).to_contain_text("1 of 2")
+    assert invited.answers() == [None], "choosing is no answer"
+    with page.expect_response("**/answers/*/") as saved:
+        write(page, "print(1)")
+    assert saved.value.request.post_data_json == {"answer": "print(1)", "language": "javascript"}
+    assert saved.value.status == 200
+    elsewhere = new_context().new_page()
+    open_page(elsewhere, invited)
+    expect(elsewhere.get_by_label("Language")).to_have_value("javascript")
+    with elsewhere.expect_response("**/answers/*/"):
+        elsewhere.get_by_label("Language").select_option("python")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.get_by_label("Language")).to_have_value("python")
+
+
+def test_who_waits_for_others_programs_sees_the_place_in_the_queue(page):
+    start(page, invite(CODE))
+    editor(page)
+    waiting = []
+    page.route("**/run/", lambda route: route.fulfill(json={"state": "waiting", "place": 3}))
+    page.route("**/answers/*/run/", lambda route: waiting.append(route))
     page.get_by_role("button", name="Run the visible tests").click()
+    expect(page.locator(".run-summary")).to_contain_text("yours is number 3 in the queue")
+    waiting[0].fulfill(json={"available": False, "results": []})
     expect(page.locator(".run-summary")).to_contain_text("cannot be run here")
-    write(page, "print(1)")
-    expect_saved(page)
-    assert asked == [
-        {"answer": CODE["starter_code"], "language": "javascript"},
-        {"answer": "print(1)", "language": "javascript"},
-    ]
