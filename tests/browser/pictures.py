@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from app.instance.settings import ROOT
+from tests.browser.taking import editor
 from tests.sittings import CHOICE, CHOICES, CODE, NUMBER, TEXT, invite
 
 IMAGES = ROOT / "docs" / "images"
@@ -28,6 +29,7 @@ def write_a_program(page: Page) -> None:
     page.get_by_label("HEAD").check()
     page.locator("#next").click()
     expect(page.locator("#case-title")).to_have_text(CODE["title"])
+    editor(page)
     page.locator("#answer").fill(ANSWER)
     assert "mono" in page.locator("#answer").evaluate("field => getComputedStyle(field).fontFamily")
     page.get_by_role("button", name="Run the visible tests").click()

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 import gateways.judging
 import gateways.sandbox
 from tests.browser.taking import (
+    editor,
     expect_code,
     expect_done,
     expect_offline,
@@ -413,6 +414,7 @@ def test_a_program_that_did_not_end_by_itself_is_told_so(page, monkeypatch, outc
 
 def test_code_is_written_in_letters_of_one_width(page):
     start(page, invite(CODE))
+    editor(page)
     family = page.locator("#answer").evaluate("element => getComputedStyle(element).fontFamily")
     assert "monospace" in family
 
