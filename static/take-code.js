@@ -28,13 +28,16 @@ export function coding(one, { onInput, onRun, kept }) {
   loadEditor().then((made) => {
     if (!made) return;
     const wasHere = document.activeElement === control;
+    const selection = { anchor: control.selectionStart, head: control.selectionEnd };
     const host = element("div", { className: "editor" });
     control.replaceWith(host);
     label.removeAttribute("for");
     label.addEventListener("click", () => editor.focus());
     hint.textContent += ` ${COMMAND}F searches, ${COMMAND}/ makes a comment.`;
     editor = made.makeCode(host, { text: control.value, language, label: `Your code. ${hint.textContent}`, longest: LONGEST, kept, onInput, onRun });
-    if (wasHere) editor.focus();
+    if (!wasHere) return;
+    editor.select(selection);
+    editor.focus();
   });
 
   const text = () => (editor ? editor.text() : control.value);

@@ -64,6 +64,7 @@ export function makeCode(parent, { text, language, label, longest, kept, onInput
     show,
     text: editor.text,
     focus: editor.focus,
+    select: (selection) => view.dispatch({ selection, scrollIntoView: true }),
     speak: editor.speak,
     /** Put a text in the place of what there is, as a step that can be undone. */
     replace: (next) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next }, selection: { anchor: 0 }, userEvent: "input.reset" }),

@@ -4,7 +4,7 @@ import gzip
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import gateways.sandbox
 from app.instance.settings import ROOT
@@ -116,6 +116,26 @@ def test_without_the_editors_script_a_field_indents_and_keeps_what_is_selected(p
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Run the visible tests")).to_be_focused()
+
+
+def test_an_editor_that_comes_late_takes_over_where_one_writes(page):
+    late = []
+
+    def hold(route: Route) -> None:
+        late.append(route)
+
+    page.route(EDITOR, hold)
+    invited = invite(CODE)
+    start(page, invited)
+    write(page, "print()")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.type("1")
+    late[0].continue_()
+    expect(page.locator(".editor .cm-content")).to_be_focused()
+    page.keyboard.type(", 2")
+    expect_code(page, "print(1, 2)")
+    expect_saved(page)
+    assert invited.answers() == ["print(1, 2)"]
 
 
 def test_tab_indents_what_is_selected_and_shift_tab_takes_it_back(page):

@@ -1,7 +1,7 @@
 """What a candidate sees of a run, in a real browser."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import gateways.sandbox
 from tests.browser.taking import editor, open_page, start, write
@@ -146,10 +146,14 @@ def test_the_language_that_is_chosen_goes_with_the_run_and_the_answer(page, new_
 def test_who_waits_for_others_programs_sees_the_place_in_the_queue(page):
     start(page, invite(CODE))
     editor(page)
-    waiting = []
+    runs = []
+
+    def wait(route: Route) -> None:
+        runs.append(route)
+
     page.route("**/run/", lambda route: route.fulfill(json={"state": "waiting", "place": 3}))
-    page.route("**/answers/*/run/", lambda route: waiting.append(route))
+    page.route("**/answers/*/run/", wait)
     page.get_by_role("button", name="Run the visible tests").click()
     expect(page.locator(".run-summary")).to_contain_text("yours is number 3 in the queue")
-    waiting[0].fulfill(json={"available": False, "results": []})
+    runs[0].fulfill(json={"available": False, "results": []})
     expect(page.locator(".run-summary")).to_contain_text("cannot be run here")
