@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.accessibility import everything
 from tests.browser.taking import expect_saved, go_to, open_page, start, submit, write
-from tests.sittings import CHOICE, NUMBER, TEXT, invite
+from tests.sittings import CHOICE, CHOICES, NUMBER, TEXT, invite
 
 
 def test_a_flag_is_seen_in_the_list_after_a_reload_and_in_another_tab(page, context):
@@ -127,6 +127,36 @@ def test_one_word_is_used_for_each_thing(page):
     shown = re.sub(r'"question(_html)?":|class="question"', "", words)
     assert not re.search(r"hand(ed|ing)? (it )?in\b", shown, re.IGNORECASE)
     assert "Questions" not in shown
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"color_scheme": "light"},
+        {"color_scheme": "dark"},
+        {"viewport": {"width": 390, "height": 780}},
+        {"forced_colors": "active"},
+        {"viewport": {"width": 320, "height": 256}},
+    ],
+    ids=["light", "dark", "phone", "forced", "four-times"],
+)
+def test_every_page_and_kind_of_case_is_for_everybody(new_context, options):
+    invited = invite(CHOICE, CHOICES, NUMBER, TEXT, enforce_fullscreen=True, copy_paste_disabled=True)
+    page = new_context(**options).new_page()
+    open_page(page, invited)
+    assert everything(page) == []
+    start(page, invited)
+    invited.ends_in(301)
+    page.reload()
+    expect(page.locator("#time-notice")).to_be_visible()
+    for number in range(1, 5):
+        go_to(page, number)
+        page.get_by_role("button", name="Flag for review").click()
+        assert everything(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    submit(page)
+    expect(page.locator("#done-title")).to_be_visible()
+    assert everything(page) == []
 
 
 def test_focus_on_a_heading_shows(page):
