@@ -13,8 +13,8 @@ export function makeUndo(token, views) {
   return {
     get: (id) => attempt(() => JSON.parse(sessionStorage.getItem(prefix + id))),
     end: () => {
-      for (const id of views.keys()) attempt(() => sessionStorage.removeItem(prefix + id));
       views.clear();
+      attempt(() => Object.keys(sessionStorage).filter((key) => key.startsWith(prefix)).forEach((key) => sessionStorage.removeItem(key)));
     },
   };
 }

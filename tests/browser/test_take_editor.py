@@ -361,10 +361,18 @@ def test_what_scrolls_is_reached_by_keyboard(page):
     assert page.locator(".question pre").get_attribute("aria-label") == "Code"
 
 
-def test_a_program_that_is_done_can_be_submitted_with_the_editor_open(page):
+def test_nothing_of_a_program_stays_on_the_device_once_it_is_submitted(page):
     invited = invite(CODE)
     start(page, invited)
     program(page, "print(1)")
+    page.get_by_role("button", name="Flag for review").click()
+    page.reload()
+    expect_code(page, "print(1)")
+    assert page.evaluate("Object.keys(sessionStorage).some((key) => key.startsWith('take-undo:'))")
     submit(page)
     expect(page.locator("#done-title")).to_be_visible()
     assert invited.answers() == ["print(1)"]
+    page.goto("/")
+    kept = page.evaluate("[...Object.keys(sessionStorage), ...Object.keys(localStorage)]")
+    left = {key.split(":")[0] + key[-5:] for key in kept if invited.token in key}
+    assert left == {"take:over"}, "nothing of the program stays on the device"
