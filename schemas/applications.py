@@ -28,6 +28,18 @@ class Summary(Schema):
     parse_error = fields.String(attribute="screening.parse_error")
 
 
+class Profile(fields.Field[dict[str, Any]]):
+    """What was read in a CV, without the CV's text, which scoring alone needs."""
+
+    @staticmethod
+    def written(value: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Leave out the text."""
+        return None if value is None else {name: one for name, one in value.items() if name != "text"}
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **options: Any) -> dict[str, Any] | None:
+        return self.written(value)
+
+
 class Result(Summary):
     """What screening found, with the evidence."""
 
@@ -35,7 +47,7 @@ class Result(Summary):
     knockout = fields.Raw(attribute="screening.knockout")
     evidence = fields.Raw(attribute="screening.evidence")
     model_version = fields.String(attribute="screening.model_version")
-    profile = fields.Raw(attribute="screening.profile")
+    profile = Profile(attribute="screening.profile")
     ai_rationale = fields.String(attribute="screening.ai_rationale")
 
 

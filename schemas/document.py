@@ -1,4 +1,4 @@
-"""The documents as they are published: what drives the service, and what it serves of them."""
+"""The documents as they are published: what the service serves of them, and what drives it."""
 
 import hashlib
 from functools import cache
@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from schemas.arrangement import restore
 from schemas.files import File
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "spec" / "published"
@@ -14,9 +15,8 @@ NAMES = ("openapi", "candidate")
 
 
 def read(name: str) -> dict[str, Any]:
-    """Return the public document or the candidate's, by its name."""
-    document: dict[str, Any] = orjson.loads((PUBLISHED / f"{name}.json").read_bytes())
-    return document
+    """Return all that the public document or the candidate's says, by its name."""
+    return restore(orjson.loads((PUBLISHED / f"{name}.json").read_bytes()))
 
 
 @cache

@@ -17,6 +17,7 @@ import yaml
 from connexion.spec import Specification
 
 from schemas import document
+from schemas.arrangement import restore
 from tests.document.compare import Schema, narrowed, widened
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -148,7 +149,9 @@ def resolved(whole: Mapping[str, Any]) -> dict[str, Any]:
 
 def load(path: Path) -> dict[str, Any]:
     """Read a baseline with its references resolved."""
-    return resolved(yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    return resolved(
+        restore(yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    )
 
 
 def publish() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import orjson
 
 from schemas import document
-from tests.document import traceability
+from tests.document import events, traceability
+from tests.document.arrange import arrange
 from tests.document.bundle import bundle, write
 from tests.document.twin import twin
 
@@ -17,11 +18,15 @@ COMMAND = "./hiring test -e generate"
 def generated() -> Iterator[tuple[Path, bytes]]:
     """Return each generated file with what belongs into it."""
     for name in document.NAMES:
-        whole = bundle(ROOT / "spec" / f"{name}.yaml")
+        whole = arrange(bundle(ROOT / "spec" / f"{name}.yaml"))
         yield document.PUBLISHED / f"{name}.yaml", write(whole).encode()
         yield document.PUBLISHED / f"{name}.json", orjson.dumps(whole)
         if name == "openapi":
-            yield document.PUBLISHED / f"{name}-3.1.json", orjson.dumps(twin(whole))
+            modern = twin(whole)
+            yield document.PUBLISHED / f"{name}-3.1.json", orjson.dumps(modern)
+            schema = events.bundle(modern, whole["x-events"])
+            yield document.PUBLISHED / "events.schema.json", orjson.dumps(schema, option=orjson.OPT_INDENT_2)
+            yield events.PAGE, events.page(whole).encode()
     yield ROOT / "docs" / "traceability.md", traceability.page().encode()
 
 

@@ -72,7 +72,8 @@ def test_every_reader_takes_a_file_for_the_same_data(tools: tuple[str, dict[str,
 
 @pytest.mark.parametrize("name", document.NAMES)
 def test_the_yaml_says_what_the_json_says(name: str) -> None:
-    assert same(yaml.safe_load((document.PUBLISHED / f"{name}.yaml").read_text()), document.read(name))
+    said = (document.PUBLISHED / f"{name}.json").read_bytes()
+    assert same(yaml.safe_load((document.PUBLISHED / f"{name}.yaml").read_text()), json.loads(said))
 
 
 @pytest.mark.parametrize("path", PARTS + PUBLISHED, ids=lambda path: str(path.relative_to(SPEC)))
@@ -108,7 +109,7 @@ def test_a_stock_tool_bundles_the_same(name: str, tools: tuple[str, dict[str, st
     asked = [own, lint.REDOCLY, "bundle", SPEC / f"{name}.yaml", "-o", tmp_path / "bundle.json"]
     run = subprocess.run(asked, cwd=lint.HERE, env=environ, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    theirs, ours = json.loads((tmp_path / "bundle.json").read_text()), document.read(name)
+    theirs, ours = json.loads((tmp_path / "bundle.json").read_text()), bundle(SPEC / f"{name}.yaml")
     # Events stand where OpenAPI 3.0 has no place, so they are not followed by it.
     own_events, _ = theirs.pop("x-events", None), ours.pop("x-events", None)
     for section, components in ours["components"].items():

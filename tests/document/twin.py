@@ -2,34 +2,13 @@
 
 from typing import Any
 
-from rules.events import EVENTS
+from tests.document.events import webhooks
 
 
 def twin(document: dict[str, Any]) -> dict[str, Any]:
     """Write an OpenAPI 3.0 document as 3.1, with the events under `webhooks`."""
     written = {name: _modern(value) for name, value in document.items() if not name.startswith("x-")}
-    webhooks = {
-        event: {
-            "post": {
-                "operationId": f"receive_{event.replace('.', '_')}",
-                "tags": ["events"],
-                "summary": EVENTS[event].rstrip("."),
-                "description": EVENTS[event],
-                "requestBody": {
-                    "required": True,
-                    "content": {
-                        "application/json": {
-                            "schema": delivered["schema"],
-                            "examples": {"delivery": {"value": delivered["example"]}},
-                        }
-                    },
-                },
-                "responses": {"2XX": {"description": "Any 2xx answer within 15 seconds accepts the event."}},
-            }
-        }
-        for event, delivered in document.get("x-events", {}).items()
-    }
-    return {**written, "openapi": "3.1.0", "webhooks": webhooks}
+    return {**written, "openapi": "3.1.0", "webhooks": _modern(webhooks(document))}
 
 
 def _modern(value: Any) -> Any:

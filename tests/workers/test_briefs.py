@@ -10,13 +10,16 @@ from uuid import UUID, uuid4
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from sqlalchemy import select
 
 import gateways.screening
+import store
 from gateways import briefs, models
 from rules.assistant import Said
 from rules.errors import AiProviderError
 from rules.plans import EXTRA_CAPS
 from rules.steps import USED_UP, Task
+from store.applying.screening import Screening
 from tests.api import Api, Tenant
 from tests.injections import ATTEMPTS, judged
 from tests.providers import Provider, provider
@@ -147,7 +150,12 @@ def test_injections_in_cvs_stay_data_and_change_neither_score_nor_order(
         data = json.loads(second["content"])
         assert set(data) == {"job", "looked_for", "cv"}
         found = result(tenant.live, id)
-        assert data["cv"] == found["profile"]["text"][: briefs.LONGEST_CV]
+        with store.transaction() as session:
+            profile = session.scalars(
+                select(Screening.profile).where(Screening.application_id == UUID(id))
+            ).one()
+        assert profile
+        assert data["cv"] == profile["text"][: briefs.LONGEST_CV]
         assert "a-key-of-ours" not in second["content"]
         outcomes["left brief_error" if found["brief_error"] else "changed the brief's words alone"] += 1
     with capsys.disabled():

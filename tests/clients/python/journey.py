@@ -3,27 +3,42 @@
 import json
 import os
 import time
+from io import BytesIO
 from typing import TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 from hiring_client import AuthenticatedClient
-from hiring_client.api.assessments import attach_cases, create_assessment, list_assessments, update_assessment
+from hiring_client.api.applications import create_application, list_applications, upload_attachment
+from hiring_client.api.assessments import (
+    attach_cases,
+    create_assessment,
+    list_assessments,
+    replace_cases,
+    update_assessment,
+)
 from hiring_client.api.cases import list_platform_cases
 from hiring_client.api.invitations import create_invitation, get_invitation, get_result
+from hiring_client.api.jobs import create_job, publish_job
 from hiring_client.api.organisation import get_organisation
 from hiring_client.api.webhooks import create_webhook, list_webhooks
 from hiring_client.models import (
+    ApplicationCreate,
+    ApplicationCreateMultipart,
     AssessmentCreate,
-    AssessmentStatus,
     AssessmentUpdate,
-    EventPattern,
+    AttachmentUpload,
+    CasesAttach,
+    CasesReplace,
+    CaseToAttach,
     InvitationCreate,
-    ListPlatformCasesCaseType,
+    JobCreate,
     Refusal,
     Result,
     ResultPending,
     WebhookEndpointCreate,
 )
+from hiring_client.types import UNSET, File
 
 Answer = TypeVar("Answer")
 BASE_URL = os.environ["BASE_URL"]
@@ -62,20 +77,30 @@ def graded(token: str) -> Result:
     raise TimeoutError(token)
 
 
+def pages(job: str) -> list[str]:
+    """Read the applications one by one, from page to page."""
+    found, cursor = [], None
+    while True:
+        page = fine(
+            list_applications.sync(
+                client=client, job_slug=job, page_size=1, cursor=cursor if cursor else UNSET
+            )
+        )
+        found += [one.email for one in page.results]
+        if page.next_ is None:
+            return found
+        [cursor] = parse_qs(urlsplit(page.next_).query)["cursor"]
+
+
 def main() -> None:
     plan = fine(get_organisation.sync(client=client)).plan
 
     made = fine(create_assessment.sync(client=client, body=AssessmentCreate(title="Generated in Python")))
-    cases = fine(
-        list_platform_cases.sync(client=client, case_type=ListPlatformCasesCaseType.MCQ, page_size=2)
-    ).results
-    wanted = {"cases": [{"case_id": str(case.id)} for case in cases]}
-    attached = fine(attach_cases.sync(made.slug, client=client, body=wanted))
-    active = fine(
-        update_assessment.sync(
-            made.slug, client=client, body=AssessmentUpdate(status=AssessmentStatus.ACTIVE)
-        )
-    )
+    cases = fine(list_platform_cases.sync(client=client, case_type="mcq", page_size=2)).results
+    wanted = [CaseToAttach(case_id=case.id) for case in cases]
+    attached = fine(attach_cases.sync(made.slug, client=client, body=CasesAttach(cases=wanted)))
+    replaced = fine(replace_cases.sync(made.slug, client=client, body=CasesReplace(cases=wanted[::-1])))
+    active = fine(update_assessment.sync(made.slug, client=client, body=AssessmentUpdate(status="active")))
 
     person = InvitationCreate(email="amina@example.com", name="Amina Diallo", external_id="python-1")
     invited = fine(create_invitation.sync(made.slug, client=client, body=person, idempotency_key="python-1"))
@@ -83,15 +108,37 @@ def main() -> None:
     take(invited.invite_token)
     result = graded(invited.invite_token)
 
-    hook = WebhookEndpointCreate(url=f"{BASE_URL}/hooks", events=[EventPattern.CANDIDATE_PASSED])
+    job = fine(create_job.sync(client=client, body=JobCreate(title="Engineer")))
+    opened = fine(publish_job.sync(job.slug, client=client))
+    cv = File(BytesIO(b"Ada Lovelace\nSkills: Python"), "cv.txt", "text/plain")
+    ada = ApplicationCreateMultipart(
+        email="ada@example.com", full_name="Ada Lovelace", job_slug=job.slug, cv=cv
+    )
+    applied = fine(create_application.sync(client=client, body=ada))
+    grace = ApplicationCreate(email="grace@example.com", full_name="Grace Hopper", job_slug=job.slug)
+    other = fine(create_application.sync(client=client, body=grace))
+    letter = File(BytesIO(b"Dear all"), "letter.txt", "text/plain")
+    added = fine(upload_attachment.sync(other.id, client=client, body=AttachmentUpload(file=letter)))
+
+    hook = WebhookEndpointCreate(url=f"{BASE_URL}/hooks", events=["candidate.passed"])
     registered = fine(create_webhook.sync(client=client, body=hook))
     refused = get_invitation.sync("unknown", client=client)
     assert isinstance(refused, Refusal)
+    spoilt = create_assessment.sync(client=client, body=AssessmentCreate(title=""))
+    assert isinstance(spoilt, Refusal)
+    assert spoilt.error.details.fields
     print(
         json.dumps(
             {
                 "plan": plan,
                 "attached": len(attached),
+                "replaced": [
+                    one.id == case.case_id for one, case in zip(replaced, wanted[::-1], strict=True)
+                ],
+                "job": opened.status,
+                "applied": [[one.kind, one.filename] for one in applied.attachments],
+                "added": added.filename,
+                "pages": pages(job.slug),
                 "status": active.status,
                 "replayed": again.headers.get("Idempotent-Replayed"),
                 "result": result.status,
@@ -100,6 +147,7 @@ def main() -> None:
                 "webhooks": [one.url for one in fine(list_webhooks.sync(client=client)).results],
                 "assessments": [one.slug for one in fine(list_assessments.sync(client=client)).results],
                 "refused": refused.error.code,
+                "spoilt": [spoilt.error.code, spoilt.error.details.fields[0].pointer],
                 "help": refused.error.details.documentation_url,
             }
         )

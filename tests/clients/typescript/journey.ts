@@ -56,6 +56,12 @@ const attached = fine(
     body: { cases: cases.results.map(({ id }) => ({ case_id: id })) },
   }),
 );
+const replaced = fine(
+  await client.PUT("/assessments/{slug}/cases/replace/", {
+    params: { path },
+    body: { cases: cases.results.map(({ id }) => ({ case_id: id })).reverse() },
+  }),
+);
 const active = fine(await client.PATCH("/assessments/{slug}/update/", { params: { path }, body: { status: "active" } }));
 
 const invite = () =>
@@ -68,6 +74,46 @@ const again = await invite();
 await take(invited.invite_token);
 const result = await graded(invited.invite_token);
 
+const job = fine(await client.POST("/jobs/create/", { body: { title: "Engineer" } }));
+const opened = fine(await client.POST("/jobs/{key}/publish/", { params: { path: { key: job.slug } } }));
+
+/** A body of files, which `fetch` sends as multipart. */
+function parts(body: object, files: Record<string, File>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ ...body, ...files })) form.set(name, value);
+  return form;
+}
+const text = (name: string, said: string) => new File([said], name, { type: "text/plain" });
+const cv = text("cv.txt", "Ada Lovelace\nSkills: Python");
+const applied = fine(
+  await client.POST("/applications/create/", {
+    body: { email: "ada@example.com", full_name: "Ada Lovelace", job_slug: job.slug, cv: "" },
+    bodySerializer: (body) => parts(body, { cv }),
+  }),
+);
+const other = fine(
+  await client.POST("/applications/create/", {
+    body: { email: "grace@example.com", full_name: "Grace Hopper", job_slug: job.slug },
+  }),
+);
+const added = fine(
+  await client.POST("/applications/{application_id}/attachments/", {
+    params: { path: { application_id: other.id } },
+    body: { file: "" },
+    bodySerializer: (body) => parts(body, { file: text("letter.txt", "Dear all") }),
+  }),
+);
+const pages: string[] = [];
+for (let cursor: string | null = ""; cursor !== null; ) {
+  const page: components["schemas"]["ApplicationList"] = fine(
+    await client.GET("/applications/", {
+      params: { query: { job_slug: job.slug, page_size: 1, ...(cursor && { cursor }) } },
+    }),
+  );
+  pages.push(...page.results.map((one) => one.email));
+  cursor = page.next && new URL(page.next).searchParams.get("cursor");
+}
+
 const registered = fine(
   await client.POST("/webhooks/create/", { body: { url: `${BASE_URL}/hooks`, events: ["candidate.failed"] } }),
 );
@@ -75,11 +121,18 @@ const webhooks = fine(await client.GET("/webhooks/"));
 const assessments = fine(await client.GET("/assessments/"));
 const { error: refused } = await client.GET("/invites/{token}/", { params: { path: { token: "unknown" } } });
 if (refused === undefined) throw new Error("an unknown invitation was found");
+const { error: spoilt } = await client.POST("/assessments/create/", { body: { title: "" } });
+if (spoilt === undefined) throw new Error("an assessment without a title was made");
 
 console.log(
   JSON.stringify({
     plan: organisation.plan,
     attached: attached.length,
+    replaced: replaced.map((one, at) => one.id === cases.results.at(-1 - at)?.id),
+    job: opened.status,
+    applied: applied.attachments.map((one) => [one.kind, one.filename]),
+    added: added.filename,
+    pages,
     status: active.status,
     replayed: again.response.headers.get("Idempotent-Replayed"),
     result: result.status,
@@ -88,6 +141,7 @@ console.log(
     webhooks: webhooks.results.map((one) => one.url),
     assessments: assessments.results.map((one) => one.slug),
     refused: refused.error.code,
+    spoilt: [spoilt.error.code, spoilt.error.details.fields?.[0]?.pointer],
     help: refused.error.details.documentation_url,
   }),
 );
