@@ -7,9 +7,9 @@ from typing import Any
 
 from schemas.arrangement import ALSO, ANY_VALUE, FORM, JSON, KNOWN, MULTIPART, OPEN, SCOPES, WORDS
 
-# Bodies that the requirement itself says may be JSON, a form or multipart: each has a schema of its own.
-NAMED = ("AssessmentCreate", "ScorecardCreate")
-SUFFIXES = {FORM: "Form", MULTIPART: "Multipart"}
+# What a body's schema is called where files may be sent with it.
+WITH_FILES = "Multipart"
+WITHOUT_FILES = {"type": "object", "description": "Files are sent in multipart alone."}
 METHODS = ("get", "post", "put", "patch", "delete")
 SPOKEN = {word: ours for ours, word in WORDS.items()}
 
@@ -44,9 +44,9 @@ def arrange(whole: Document) -> Document:
             link[SPOKEN["requestBody"]] = link.pop("requestBody")
     _say_replays(document)
     _say_scopes(document)
-    for name, body in bodies(document):
+    for _, body in bodies(document):
         if JSON in body["content"] and len(body["content"]) > 1:
-            _arrange_body(document, name, body)
+            _arrange_body(document, body)
     document["components"]["schemas"] = dict(sorted(document["components"]["schemas"].items()))
     return document
 
@@ -166,25 +166,21 @@ def _say_scopes(document: Document) -> None:
             )
 
 
-def _arrange_body(document: Document, name: str, body: Schema) -> None:
-    """JSON first; what has files, or is named by the requirement, beside it; the rest by the rule."""
+def _arrange_body(document: Document, body: Schema) -> None:
+    """JSON, and multipart with a schema of its own where there are files; the other media types by the rule."""
     schemas: dict[str, Schema] = document["components"]["schemas"]
     content, base = body["content"], body["content"][JSON]["schema"]["$ref"].rpartition("/")[2]
+    properties = schemas[base]["properties"]
     encoding = _encoding(document, schemas[base])
-    files = {key for key, one in schemas[base]["properties"].items() if one.get("format") == "binary"}
-    listed = {JSON: content[JSON]}
-    for media, suffix in SUFFIXES.items():
-        own = {"encoding": encoding} if encoding else {}
-        if name in NAMED or (files and media == MULTIPART):
-            schemas[base + suffix] = copy.deepcopy(schemas[base])
-            reference = {"$ref": f"#/components/schemas/{base}{suffix}"}
-            listed[media] = {**content[media], **own, "schema": reference}
-        else:
-            body.setdefault(ALSO, {})[media] = own
-    for key in files:
-        del schemas[base]["properties"][key]
-    body.setdefault(ALSO, {})
-    body["content"] = listed
+    own = {"encoding": encoding} if encoding else {}
+    body["content"] = {JSON: content[JSON]}
+    body[ALSO] = {media: own for media in (FORM, MULTIPART)}
+    if any(one.get("format") == "binary" for one in properties.values()):
+        # The one refers to the other: openapi-generator leaves out what multipart alone refers to.
+        reference = {"$ref": f"#/components/schemas/{base}{WITH_FILES}"}
+        schemas[base + WITH_FILES] = schemas[base]
+        schemas[base] = {"allOf": [reference, WITHOUT_FILES]}
+        body["content"][MULTIPART] = {**content[MULTIPART], **body[ALSO].pop(MULTIPART), "schema": reference}
 
 
 def _encoding(document: Document, schema: Schema) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from uuid import UUID
 
 from hiring_client import AuthenticatedClient
 from hiring_client.api.applications import get_application
@@ -14,7 +15,7 @@ from hiring_client.models import Application, AssessmentList, EventList, Organis
 client = AuthenticatedClient(base_url=os.environ["BASE_URL"], token="a key")
 organisation = get_organisation.sync(client=client)
 assessments = list_assessments.sync(client=client)
-application = get_application.sync("019a9b1e-7c1d-7a42-9f4e-5d0c8a3b2f26", client=client)
+application = get_application.sync(UUID(int=0), client=client)
 events = list_events.sync(client=client)
 refused = get_invitation.sync("missing", client=client)
 assert isinstance(organisation, Organisation)
