@@ -49,12 +49,17 @@ def document(service: Up, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tools() -> Path:
     """The Python generator and type checker, in an environment of their own."""
-    wanted = (HERE / "requirements.txt").read_bytes()
+    return environment(HERE / "requirements.txt")
+
+
+def environment(requirements: Path) -> Path:
+    """Make a virtual environment of what a file names, unless it is there; return where its programs are."""
+    wanted = requirements.read_bytes()
     folder = ROOT / ".cache" / f"clients-{hashlib.sha256(wanted + sys.version.encode()).hexdigest()[:12]}"
     mark = folder / "installed"
     if not mark.exists():
         venv.create(folder, clear=True, with_pip=True)
-        run([folder / "bin" / "python", "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"])
+        run([folder / "bin" / "python", "-m", "pip", "install", "-q", "-r", requirements])
         mark.touch()
     return folder / "bin"
 
@@ -131,7 +136,7 @@ def test_a_typescript_client_type_checks_and_plays_the_main_journey(service: Up,
     node = nodes.node()
     if node is None:
         pytest.skip("There is no Node of at least 22.18 here, and none could be installed.")
-    install()
+    npm_install(TYPESCRIPT)
     scripts = TYPESCRIPT / "node_modules"
     schema = TYPESCRIPT / "generated" / "schema.ts"
     run(
@@ -149,12 +154,12 @@ def test_a_typescript_client_type_checks_and_plays_the_main_journey(service: Up,
     check(printed, service, "generated-in-typescript")
 
 
-def install() -> None:
-    """Install the TypeScript tools, unless what is there is what the lock file names."""
-    wanted = hashlib.sha256((TYPESCRIPT / "package-lock.json").read_bytes()).hexdigest()
-    mark = TYPESCRIPT / "node_modules" / ".installed"
+def npm_install(folder: Path) -> None:
+    """Install a folder's packages, unless what is there is what its lock file names."""
+    wanted = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
+    mark = folder / "node_modules" / ".installed"
     if not mark.exists() or mark.read_text() != wanted:
-        nodes.npm("ci", "--silent", cwd=TYPESCRIPT)
+        nodes.npm("ci", "--silent", cwd=folder)
         mark.write_text(wanted)
 
 
@@ -162,7 +167,7 @@ def test_deliveries_verify_with_two_libraries_in_typescript(service: Up) -> None
     node = nodes.node()
     if node is None:
         pytest.skip("There is no Node of at least 22.18 here, and none could be installed.")
-    install()
+    npm_install(TYPESCRIPT)
     printed = run([node, "--disable-warning=ExperimentalWarning", TYPESCRIPT / "verify.ts"],
                   cwd=TYPESCRIPT, env=environ(service), timeout=120)  # fmt: skip
     told = json.loads(printed)

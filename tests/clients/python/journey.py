@@ -97,7 +97,9 @@ def main() -> None:
     plan = fine(get_organisation.sync(client=client)).plan
 
     made = fine(create_assessment.sync(client=client, body=AssessmentCreate(title="Generated in Python")))
-    cases = fine(list_platform_cases.sync(client=client, case_type=ListPlatformCasesCaseType.MCQ, page_size=2)).results
+    cases = fine(
+        list_platform_cases.sync(client=client, case_type=ListPlatformCasesCaseType.MCQ, page_size=2)
+    ).results
     wanted = [CaseToAttach(case_id=case.id) for case in cases]
     attached = fine(attach_cases.sync(made.slug, client=client, body=CasesAttach(cases=wanted)))
     replaced = fine(replace_cases.sync(made.slug, client=client, body=CasesReplace(cases=wanted[::-1])))

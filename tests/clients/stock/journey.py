@@ -11,7 +11,9 @@ from openapi_client.exceptions import BadRequestException, NotFoundException
 
 BASE_URL = os.environ["BASE_URL"]
 PATIENCE = 60  # seconds for grading
-client = made.ApiClient(made.Configuration(host=f"{BASE_URL}/api/v1/public", access_token=os.environ["API_KEY"]))
+client = made.ApiClient(
+    made.Configuration(host=f"{BASE_URL}/api/v1/public", access_token=os.environ["API_KEY"])
+)
 assessments, applications = made.AssessmentsApi(client), made.ApplicationsApi(client)
 invitations, jobs = made.InvitationsApi(client), made.JobsApi(client)
 
@@ -81,15 +83,17 @@ def main() -> None:
         assessments.create_assessment(made.AssessmentCreate.model_construct(title=""))
     except BadRequestException as spoilt:
         assert isinstance(spoilt.data, made.Error)
-        fields = spoilt.data.error.details.fields
-        assert fields
+        [fault] = spoilt.data.error.details.fields or []
     print(
         json.dumps(
             {
                 "plan": plan,
-                "replayed": again.data.slug == first.slug and dict(again.headers or {}).get("Idempotent-Replayed"),
+                "replayed": again.data.slug == first.slug
+                and (again.headers or {}).get("Idempotent-Replayed"),
                 "attached": len(attached),
-                "replaced": [one.id == case.case_id for one, case in zip(replaced, wanted[::-1], strict=True)],
+                "replaced": [
+                    one.id == case.case_id for one, case in zip(replaced, wanted[::-1], strict=True)
+                ],
                 "status": active.status,
                 "result": result.status,
                 "cases": [one.case_order for one in result.cases],
@@ -97,7 +101,7 @@ def main() -> None:
                 "cv": [cv.kind, cv.filename],
                 "pages": pages(job.slug),
                 "refused": code,
-                "spoilt": fields[0].pointer,
+                "spoilt": fault.pointer,
             }
         )
     )
