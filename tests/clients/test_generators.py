@@ -1,4 +1,4 @@
-"""The other stock generators, as they come: what they make type-checks and plays the hiring journey (`-e generators`)."""
+"""Other stock generators, as they come: what they make type-checks and plays the hiring journey (`-e generators`)."""
 
 import json
 import os

@@ -35,13 +35,8 @@ def arrange(whole: Document) -> Document:
             _open(schema)
     for schema in _schemas(asked):
         _say_default(schema)
-        if "type" in schema:
-            for word in ("anyOf", "oneOf"):
-                if word in schema:
-                    schema[SPOKEN[word]] = schema.pop(word)
-    for link in document["components"].get("links", {}).values():
-        if "requestBody" in link:
-            link[SPOKEN["requestBody"]] = link.pop("requestBody")
+        _say_alternatives(schema)
+    _say_bodies_of_links(document)
     _say_replays(document)
     _say_scopes(document)
     for _, body in bodies(document):
@@ -143,6 +138,21 @@ def _say_default(schema: Schema) -> None:
         schema["description"] = f"{schema.get('description', '').rstrip()} {said}".lstrip()
 
 
+def _say_alternatives(schema: Schema) -> None:
+    """Say alternatives that only narrow their type in a word that no generator makes a type of."""
+    if "type" in schema:
+        for word in ("anyOf", "oneOf"):
+            if word in schema:
+                schema[SPOKEN[word]] = schema.pop(word)
+
+
+def _say_bodies_of_links(document: Document) -> None:
+    """Say the body of a link in a word that openapi-generator does not refuse."""
+    for link in document["components"].get("links", {}).values():
+        if "requestBody" in link:
+            link[SPOKEN["requestBody"]] = link.pop("requestBody")
+
+
 def _say_replays(document: Document) -> None:
     """Declare the header of a replayed answer wherever an Idempotency-Key is taken."""
     for operation in _operations(document):
@@ -174,7 +184,10 @@ def _arrange_body(document: Document, body: Schema) -> None:
     encoding = _encoding(document, schemas[base])
     own = {"encoding": encoding} if encoding else {}
     body["content"] = {JSON: content[JSON]}
-    body[ALSO] = {media: own for media in (FORM, MULTIPART)}
+    body["description"] = (
+        f"{body.get('description', '').rstrip()} A form and multipart take the same.".lstrip()
+    )
+    body[ALSO] = dict.fromkeys((FORM, MULTIPART), own)
     if any(one.get("format") == "binary" for one in properties.values()):
         # The one refers to the other: openapi-generator leaves out what multipart alone refers to.
         reference = {"$ref": f"#/components/schemas/{base}{WITH_FILES}"}

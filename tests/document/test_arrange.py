@@ -87,7 +87,9 @@ def test_a_list_of_values_in_an_answer_is_open_and_comes_back() -> None:
 def test_a_file_is_sent_in_multipart_alone() -> None:
     whole = schema(name={"type": "string"}, cv={"type": "string", "format": "binary"})
     said = arrange(whole)
-    assert list(said["components"]["schemas"]["Thing"]["properties"]) == ["name"]
+    assert said["components"]["schemas"]["Thing"]["allOf"][0] == {
+        "$ref": "#/components/schemas/ThingMultipart"
+    }
     assert list(said["components"]["schemas"]["ThingMultipart"]["properties"]) == ["name", "cv"]
     body = said["components"]["requestBodies"]["Thing"]
     assert list(body["content"]) == [JSON, MULTIPART]

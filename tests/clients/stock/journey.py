@@ -3,11 +3,12 @@
 import json
 import os
 import time
+from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import openapi_client as made
-from openapi_client.exceptions import BadRequestException, NotFoundException
+from openapi_client.exceptions import ApiException, BadRequestException, NotFoundException
 
 BASE_URL = os.environ["BASE_URL"]
 PATIENCE = 60  # seconds for grading
@@ -51,11 +52,21 @@ def pages(job: str) -> list[str]:
         [cursor] = parse_qs(urlsplit(page.next).query)["cursor"]
 
 
+def refusal(kind: type[ApiException], call: Callable[[], object]) -> made.Error:
+    """Return the refusal that a call ends in, which the client tells from others by its class."""
+    try:
+        call()
+    except kind as refused:
+        told = refused.data
+    return made.Error.model_validate(told)
+
+
 def main() -> None:
     plan = made.OrganisationApi(client).get_organisation().plan
     body = made.AssessmentCreate(title="Generated in Python, too")
     first = assessments.create_assessment(body, idempotency_key="assessment-1")
     again = assessments.create_assessment_with_http_info(body, idempotency_key="assessment-1")
+    headers = {name.lower(): said for name, said in (again.headers or {}).items()}
     cases = made.CasesApi(client).list_platform_cases(case_type="mcq", page_size=2).results
     wanted = [made.CaseToAttach(case_id=case.id) for case in cases]
     attached = assessments.attach_cases(first.slug, made.CasesAttach(cases=wanted))
@@ -74,22 +85,15 @@ def main() -> None:
     cv = applications.upload_attachment(applied.id, ("cv.txt", b"Ada Lovelace\nSkills: Python"), kind="cv")
     grace = made.ApplicationCreate(email="grace@example.com", full_name="Grace Hopper", job_slug=job.slug)
     applications.create_application(grace)
-    try:
-        invitations.get_invitation("unknown")
-    except NotFoundException as refused:
-        assert isinstance(refused.data, made.Error)
-        code = refused.data.error.code
-    try:
-        assessments.create_assessment(made.AssessmentCreate.model_construct(title=""))
-    except BadRequestException as spoilt:
-        assert isinstance(spoilt.data, made.Error)
-        [fault] = spoilt.data.error.details.fields or []
+    refused = refusal(NotFoundException, lambda: invitations.get_invitation("unknown"))
+    nameless = made.AssessmentCreate.model_construct(title="")
+    spoilt = refusal(BadRequestException, lambda: assessments.create_assessment(nameless))
+    [fault] = spoilt.error.details.fields or []
     print(
         json.dumps(
             {
                 "plan": plan,
-                "replayed": again.data.slug == first.slug
-                and (again.headers or {}).get("Idempotent-Replayed"),
+                "replayed": again.data.slug == first.slug and headers["idempotent-replayed"],
                 "attached": len(attached),
                 "replaced": [
                     one.id == case.case_id for one, case in zip(replaced, wanted[::-1], strict=True)
@@ -100,7 +104,7 @@ def main() -> None:
                 "job": opened.status,
                 "cv": [cv.kind, cv.filename],
                 "pages": pages(job.slug),
-                "refused": code,
+                "refused": refused.error.code,
                 "spoilt": fault.pointer,
             }
         )
