@@ -42,7 +42,7 @@ def _restore(value: Any) -> Any:
     written = {WORDS.get(name, name): _restore(one) for name, one in value.items()}
     if KNOWN in written:
         bounds = ANY_VALUE[written["type"]]
-        kept = {name: one for name, one in written.items() if bounds.get(name) != one}
+        kept = {name: one for name, one in written.items() if bounds.get(str(name)) != one}
         written = {"enum" if name == KNOWN else name: one for name, one in kept.items()} | {OPEN: True}
     if SCOPES in written:
         written["security"] = [{"bearer": scopes} for scopes in written.pop(SCOPES)]
