@@ -91,7 +91,7 @@ def check(printed: str, service: Up, title: str) -> None:
         "job": "open",
         "applied": [["cv", "cv.txt"]],
         "added": "letter.txt",
-        "pages": ["grace@example.com", "ada@example.com"],
+        "pages": ["ada@example.com", "grace@example.com"],
         "spoilt": ["VALIDATION_ERROR", "/title"],
         "replayed": "true",
         "result": "completed",

@@ -25,7 +25,7 @@ JOURNEY = {
     "status": "active",
     "job": "open",
     "cv": ["cv", "cv.txt"],
-    "pages": ["grace@example.com", "ada@example.com"],
+    "pages": ["ada@example.com", "grace@example.com"],
     "refused": "NOT_FOUND",
     "spoilt": "/title",
 }

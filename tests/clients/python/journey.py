@@ -141,7 +141,7 @@ def main() -> None:
                 "job": opened.status,
                 "applied": [[one.kind, one.filename] for one in applied.attachments],
                 "added": added.filename,
-                "pages": pages(job.slug),
+                "pages": sorted(pages(job.slug)),
                 "status": active.status,
                 "replayed": again.headers.get("Idempotent-Replayed"),
                 "result": result.status,

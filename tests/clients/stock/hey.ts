@@ -60,7 +60,7 @@ async function main(): Promise<void> {
       invited: invited.status,
       job: opened.status,
       cv: [cv.kind, cv.filename],
-      pages,
+      pages: pages.sort(),
       refused: refused?.error.code,
       spoilt: spoilt?.error.details.fields?.[0]?.pointer,
     }),

@@ -103,7 +103,7 @@ def main() -> None:
                 "cases": [one.case_order for one in result.cases],
                 "job": opened.status,
                 "cv": [cv.kind, cv.filename],
-                "pages": pages(job.slug),
+                "pages": sorted(pages(job.slug)),
                 "refused": refused.error.code,
                 "spoilt": fault.pointer,
             }

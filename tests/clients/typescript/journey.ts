@@ -132,7 +132,7 @@ console.log(
     job: opened.status,
     applied: applied.attachments.map((one) => [one.kind, one.filename]),
     added: added.filename,
-    pages,
+    pages: pages.sort(),
     status: active.status,
     replayed: again.response.headers.get("Idempotent-Replayed"),
     result: result.status,
