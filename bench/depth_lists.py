@@ -102,6 +102,7 @@ BOUNDED = {
     "list_platform_cases": "the catalogue is part of the service",
     "list_requirements": "a job's are put in one request",
     "show_careers_page": "the statements of list_open_jobs",
+    "show_embedded_jobs": "the same",
 }
 SQUADS = (("squad", str(TEAMS[0])), ("small squad", str(TEAMS[1])), ("no squad", "null"))
 TYPES = (
@@ -178,6 +179,10 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
         ),
         "list_org_tasks q": (("frequent letters", "case"), ("no letters", "xyx")),
         "list_interviews status": (("status", "ended"), ("rare status", "no_show")),
+        "location": (("absent place", "Oslo"),),
+        "team": (("squad by name", "squad-1"),),
+        "position_type": (("absent kind", "full_time"),),
+        "workplace_type": (("frequent place", "unspecified"), ("absent place", "remote")),
         "interview_type": (("frequent type", "technical"), ("absent type", "mixed")),
         "interviewer_mode": (("frequent mode", "human_only"), ("rare mode", "ai_only")),
         "list_applications status": (("status", "submitted"), ("rare status", "hired")),
