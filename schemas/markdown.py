@@ -1,18 +1,69 @@
 """Markdown as HTML that is safe to put into a page."""
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from html import escape
+from typing import Any
 
 import nh3
+from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-# Text and code only: no images, forms, styles or scripts, whoever wrote the case.
-TAGS = {
-    "a", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
-    "ol", "p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
+# Text, code and formulas only: no images, forms, styles or scripts, whoever wrote the case.
+WORDS = {"br", "code", "del", "em", "s", "strong", "sub", "sup"}
+FORMULAS = {
+    "math", "mfrac", "mi", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "mspace", "msqrt", "mstyle",
+    "msub", "msubsup", "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover",
 }  # fmt: skip
-ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+BLOCKS = {
+    "a", "blockquote", "dd", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table",
+    "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "ol": {"start"},
+    "math": {"display"},
+    "mo": {"stretchy", "fence"},
+    "mtable": {"columnalign"},
+}
+LONGEST_FORMULA = 500  # characters; what is longer, or no formula, is shown as it was written
 
-_markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+def _formula(latex: str, how: Mapping[str, Any]) -> str:
+    if len(latex) <= LONGEST_FORMULA:
+        try:
+            return str(convert(latex, display="block" if how["display_mode"] else "inline"))
+        except Exception:  # noqa: S110 - it knows no common one, and anything may have been written
+            pass
+    return f"<code>{escape(latex)}</code>"
+
+
+def _described(renderer: RendererHTML, tokens: Sequence[Token], number: int, options: Any, env: Any) -> str:
+    """Put the words for an image in its place: the page takes nothing from elsewhere."""
+    words = renderer.renderInlineAsText(tokens[number].children, options, env)
+    return f"<em>{escape(words)}</em>" if words else ""
+
+
+def _made() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    dollarmath_plugin(made, allow_space=False, allow_digits=False, renderer=_formula)
+    made.add_render_rule("image", _described)
+    (begins,) = (rule.fn for rule in made.inline.ruler.__rules__ if rule.name == "math_inline")
+
+    def begins_outside_code(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - as rules are called
+        """Tell a formula from a price or a variable that is followed by code: there is no code within a formula."""
+        end = state.src.find("$", state.pos + 1)
+        return "`" not in state.src[state.pos : end] and bool(begins(state, silent))
+
+    made.inline.ruler.at("math_inline", begins_outside_code)
+    return made
+
+
+_markdown = _made()
 
 
 @lru_cache(maxsize=512)  # the same case is shown to many candidates
@@ -20,9 +71,15 @@ def to_html(text: str) -> str:
     """Render Markdown and sanitise what comes out."""
     return nh3.clean(
         _markdown.render(text),
-        tags=TAGS,
+        tags=WORDS | FORMULAS | BLOCKS,
         attributes=ATTRIBUTES,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
     )
+
+
+@lru_cache(maxsize=2048)
+def to_line(text: str) -> str:
+    """Render the Markdown of one line, such as an option or a title: words, code and formulas without links."""
+    return nh3.clean(_markdown.renderInline(text), tags=WORDS | FORMULAS, attributes=ATTRIBUTES)

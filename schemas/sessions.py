@@ -12,7 +12,7 @@ import rules.sessions
 from rules import decimals, links
 from rules.clock import iso
 from rules.results import printable
-from schemas.markdown import to_html
+from schemas.markdown import to_html, to_line
 
 # --- To the candidate ---------------------------------------------------------------------------------------
 
@@ -64,11 +64,15 @@ def _case(case: Any) -> dict[str, Any]:
         "assessment_case_id": str(case.assessment_case_id),
         "case_order": case.case_order,
         "title": content["title"],
+        "title_html": to_line(content["title"]),
         "case_type": content["case_type"],
         "difficulty": content["difficulty"],
         "question": content["question"],
         "question_html": to_html(content["question"]),
-        "options": [{"id": option["id"], "text": option["text"]} for option in content["options"]],
+        "options": [
+            {"id": one["id"], "text": one["text"], "text_html": to_line(one["text"])}
+            for one in content["options"]
+        ],
         "allow_multiple": content["allow_multiple"],
         "language": case.code_language,
         "languages": rules.sessions.languages(content),

@@ -41,7 +41,7 @@ export function makeCase(one, total, { language, flagged, kept, onInput, onRun, 
     "div",
     { className: "case-head" },
     element("p", { className: "eyebrow", textContent: [`Case ${one.case_order} of ${total}`, ...facts].filter(Boolean).join(" · ") }),
-    element("h1", { id: "case-title", tabIndex: -1, textContent: one.title }),
+    element("h1", { id: "case-title", tabIndex: -1, innerHTML: one.title_html }),
     flag,
   );
   const fault = element("p", { className: "problem", id: "case-fault", role: "alert", hidden: true });
@@ -111,7 +111,7 @@ function choice(one, { onInput }) {
     onInput(many ? chosen() : (chosen()[0] ?? null));
   };
   const rows = one.options.map((option, number) =>
-    element("label", { className: "option" }, inputs[number], element("span", { textContent: option.text })),
+    element("label", { className: "option" }, inputs[number], element("span", { innerHTML: option.text_html })),
   );
   const legend = many ? "Choose every answer that is right" : "Choose one answer";
   const body = element("fieldset", { className: "field" }, element("legend", { textContent: legend }), ...rows, clear);

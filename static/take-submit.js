@@ -20,7 +20,7 @@ export function makeReview({ cases, answers, flags, api, goTo, onDone, onClosed 
   }
 
   function row(one, { answered, refused, flagged }) {
-    const link = element("button", { type: "button", className: "link", textContent: `Case ${one.case_order}: ${one.title}` });
+    const link = element("button", { type: "button", className: "link" }, `Case ${one.case_order}: `, element("span", { innerHTML: one.title_html }));
     const said = [refused ? "needs a look: it could not be saved" : answered ? "answered" : "not answered", ...(flagged ? ["flagged for review"] : [])];
     link.addEventListener("click", () => {
       dialog.close();

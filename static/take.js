@@ -127,7 +127,7 @@ function work(session, moments) {
       "button",
       { type: "button", className: "case-link" },
       element("span", { className: "mark", textContent: one.case_order }),
-      element("span", { className: "case-name", textContent: one.title }),
+      element("span", { className: "case-name", innerHTML: one.title_html }),
       element("span", { className: "sr" }),
     );
     button.addEventListener("click", () => goTo(one.case_order));
