@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from app.instance.settings import ROOT
+from gateways import sandbox
 from tests import nodes
 from tests.app.instances import Up, up
 from tests.clients.newer import NEW, newer
@@ -74,6 +75,7 @@ def run(command: list[Any], **options: Any) -> str:
 def environ(service: Up, **more: str) -> dict[str, str]:
     """The variables that a journey reads, and nothing of this checkout's."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MYPYPATH")}
+    more |= {"PROGRAMS": "1"} if sandbox.available("python") else {}
     return kept | {"BASE_URL": service.facts["base_url"], "API_KEY": service.facts["test_key"]} | more
 
 

@@ -44,6 +44,8 @@ from hiring_client.types import UNSET, File
 Answer = TypeVar("Answer")
 BASE_URL = os.environ["BASE_URL"]
 PATIENCE = 60  # seconds for grading
+CODE = ListPlatformCasesCaseType.CODING if os.environ.get("PROGRAMS") else ListPlatformCasesCaseType.MCQ
+KINDS = (ListPlatformCasesCaseType.MCQ, CODE)  # of the cases that are taken
 client = AuthenticatedClient(
     base_url=f"{BASE_URL}/api/v1/public", token=os.environ["API_KEY"], raise_on_unexpected_status=True
 )
@@ -61,7 +63,8 @@ def take(token: str) -> None:
     with httpx.Client(base_url=f"{BASE_URL}/api/v1/candidate/invites/{token}/") as candidate:
         session = candidate.post("start/").raise_for_status().json()
         for case in session["cases"]:
-            answer = {"answer": case["options"][0]["id"]}
+            is_code = case["case_type"] == "coding"
+            answer = {"answer": case["starter_code"] if is_code else case["options"][0]["id"]}
             candidate.put(f"answers/{case['assessment_case_id']}/", json=answer).raise_for_status()
         candidate.post("submit/").raise_for_status()
 
@@ -97,9 +100,10 @@ def main() -> None:
     plan = fine(get_organisation.sync(client=client)).plan
 
     made = fine(create_assessment.sync(client=client, body=AssessmentCreate(title="Generated in Python")))
-    cases = fine(
-        list_platform_cases.sync(client=client, case_type=ListPlatformCasesCaseType.MCQ, page_size=2)
-    ).results
+    cases = [
+        fine(list_platform_cases.sync(client=client, case_type=kind, page_size=2)).results[place]
+        for place, kind in enumerate(KINDS)
+    ]
     wanted = [CaseToAttach(case_id=case.id) for case in cases]
     attached = fine(attach_cases.sync(made.slug, client=client, body=CasesAttach(cases=wanted)))
     replaced = fine(replace_cases.sync(made.slug, client=client, body=CasesReplace(cases=wanted[::-1])))

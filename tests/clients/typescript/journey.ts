@@ -30,7 +30,8 @@ async function take(token: string): Promise<void> {
   };
   const session = await ask("POST", "start/");
   for (const one of session.cases) {
-    await ask("PUT", `answers/${one.assessment_case_id}/`, { answer: one.options[0].id });
+    const answer = one.case_type === "coding" ? one.starter_code : one.options[0].id;
+    await ask("PUT", `answers/${one.assessment_case_id}/`, { answer });
   }
   await ask("POST", "submit/");
 }
@@ -49,17 +50,23 @@ async function graded(token: string): Promise<components["schemas"]["Result"]> {
 const organisation = fine(await client.GET("/org/"));
 const made = fine(await client.POST("/assessments/create/", { body: { title: "Generated in TypeScript" } }));
 const path = { slug: made.slug };
-const cases = fine(await client.GET("/platform-cases/", { params: { query: { case_type: "mcq", page_size: 2 } } }));
+const kinds = ["mcq", process.env.PROGRAMS ? "coding" : "mcq"] as const; // of the cases that are taken
+const cases = await Promise.all(
+  kinds.map(async (case_type, place) => {
+    const page = fine(await client.GET("/platform-cases/", { params: { query: { case_type, page_size: 2 } } }));
+    return page.results[place]!;
+  }),
+);
 const attached = fine(
   await client.POST("/assessments/{slug}/cases/attach/", {
     params: { path },
-    body: { cases: cases.results.map(({ id }) => ({ case_id: id })) },
+    body: { cases: cases.map(({ id }) => ({ case_id: id })) },
   }),
 );
 const replaced = fine(
   await client.PUT("/assessments/{slug}/cases/replace/", {
     params: { path },
-    body: { cases: cases.results.map(({ id }) => ({ case_id: id })).reverse() },
+    body: { cases: cases.map(({ id }) => ({ case_id: id })).reverse() },
   }),
 );
 const active = fine(await client.PATCH("/assessments/{slug}/update/", { params: { path }, body: { status: "active" } }));
@@ -128,7 +135,7 @@ console.log(
   JSON.stringify({
     plan: organisation.plan,
     attached: attached.length,
-    replaced: replaced.map((one, at) => one.id === cases.results.at(-1 - at)?.id),
+    replaced: replaced.map((one, at) => one.id === cases.at(-1 - at)?.id),
     job: opened.status,
     applied: applied.attachments.map((one) => [one.kind, one.filename]),
     added: added.filename,
