@@ -110,12 +110,10 @@ def _change(
     session: Session, application: Application, body: Body, answers: Sequence[Body] | None, asked: list[str]
 ) -> list[str]:
     """Change an application, and return what of it is another now."""
-    changed = []
-    for name in ("full_name", "phone"):
-        value = body.get(name, getattr(application, name)).strip()
-        if value != getattr(application, name):
-            setattr(application, name, value)
-            changed.append(name)
+    person = {name: body[name].strip() for name in ("full_name", "phone") if name in body}
+    person = {name: value for name, value in person.items() if value != getattr(application, name)}
+    application.change(person)
+    changed = [*person]
     if answers is not None:
         before = _given(session, application)
         applications.replace_answers(session, application, asked, answers)

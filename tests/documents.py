@@ -32,6 +32,11 @@ class Documented:
         return self.shared_parameters + self.definition.get("parameters", [])
 
     @property
+    def is_page(self) -> bool:
+        """Whether it is for people: what it takes is a form, and what it refuses is a page too."""
+        return any("text/html" in one.get("content", {}) for one in self.definition["responses"].values())
+
+    @property
     def keyed(self) -> bool:
         """Whether it needs an API key, whatever the key's scopes are."""
         return any("bearer" in need for need in self.definition.get("security", []))

@@ -11,7 +11,7 @@ JSON = "application/json"
 FLAT = "/api/v1/public/assistant/"
 EVERY = [*operations("openapi").values(), *operations("candidate").values()]
 # Pages are for people: what they take is a form, and what they refuse is a page too.
-WITH_ENVELOPE = [one for one in EVERY if one.definition["tags"] != ["pages"]]
+WITH_ENVELOPE = [one for one in EVERY if not one.is_page]
 WITH_BODY = [one for one in WITH_ENVELOPE if "requestBody" in one.definition]
 WITH_JSON = [one for one in WITH_BODY if JSON in one.definition["requestBody"]["content"]]
 

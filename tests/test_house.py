@@ -34,11 +34,7 @@ PUBLIC = [one for name, one in EVERY if name == "openapi"]
 KEYED = [one for one in PUBLIC if one.keyed]
 ANY_KEY = {"get_key"}  # whatever its scopes are
 # A page's body is a form.
-WITH_BODY = [
-    (name, one)
-    for name, one in EVERY
-    if "requestBody" in one.definition and one.definition["tags"] != ["pages"]
-]
+WITH_BODY = [(name, one) for name, one in EVERY if "requestBody" in one.definition and not one.is_page]
 by_id = {"ids": lambda value: value.id if isinstance(value, Documented) else value}
 
 

@@ -138,7 +138,8 @@ def test_every_field_of_a_wrong_type_is_named_at_once(client: Api, operation: Do
     typed = [name for name, one in schema["properties"].items() if "type" in one]
     found = faults(send(client, operation, orjson.dumps({name: {"wrong": [None]} for name in typed})))
     # An object that may hold anything has its fault inside; answers may hold what no question of the job asks.
-    typed = [name for name in typed if (operation.id, name) != ("apply_for_job", "answers")]
+    given = ("apply_for_job", "correct_own_application")
+    typed = [name for name in typed if name != "answers" or operation.id not in given]
     assert {f"/{place.split('/')[1]}" for place in found if place} >= {f"/{name}" for name in typed}
 
 

@@ -20,11 +20,17 @@ LISTS = [
 ]
 
 
+def _parsed(function: Any) -> ast.Module:
+    return ast.parse(textwrap.dedent(inspect.getsource(function)))
+
+
 def listing(operation: Documented) -> Listing:
-    """The list that an operation's function names, as `module.NAME`."""
+    """The list that an operation's function names, as `module.NAME`, itself or through one beside it."""
     module = importlib.import_module(f"handlers.{operation.definition['tags'][0]}")
     function = getattr(module, operation.id)
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    tree = _parsed(function)
+    beside = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id.startswith("_")}
+    tree.body += [part for name in sorted(beside) for part in _parsed(getattr(module, name)).body]
     named: list[Any] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
@@ -43,7 +49,7 @@ def test_the_document_and_the_list_have_the_same_filters_and_orders(operation: D
     asked = {one["name"]: one for one in operation.parameters if one["in"] == "query"}
     orders = asked.pop("ordering", None)
     said = {
-        name for name in asked if name.startswith("utm_") or name == "ref"
+        name for name in asked if name.startswith("utm_") or name in ("ref", "referrer")
     }  # by a link, of where it stood
     assert set(asked) - {"cursor", "page_size"} - said == set(found.filters)
     if orders:

@@ -18,7 +18,7 @@ ASKED = "utm_source=newsletter&fbclid=%E9&x=1&x=2"
 
 
 def is_page(operation: Documented) -> bool:
-    return operation.method == "GET" and operation.definition["tags"] == ["pages"]
+    return operation.method == "GET" and operation.is_page
 
 
 @each(is_page)

@@ -26,7 +26,7 @@ MEBIBYTE = 1 << 20
 VOLATILE = {
     "id": r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
     "mark": r"(?:req|evt|test)_[0-9a-f]{32}",
-    "moment": r"\d{4}-\d\d-\d\dT[\d:.]+Z",
+    "moment": r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d\d\.\d\d\.\d{4} \d\d:\d\d",
     "secret": r"whsec_[A-Za-z0-9+/=]+",
     "token": r"(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])",
     # Each counts by itself: two of them may have come to one number.

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from marshmallow import Schema, fields, post_dump
 
 import schemas
+from schemas.applications import Profile
 from schemas.fields import Day, DecimalText, Moment
 from schemas.showing import show
 from tests.test_house import short, sources
@@ -40,6 +41,7 @@ VALUES: dict[type, st.SearchStrategy[Any]] = {
         lambda moment: 1 < moment.year < 9999
     ),
     Day: st.dates(),
+    Profile: st.dictionaries(st.text(), st.text()),
     DecimalText: st.decimals(allow_nan=False, allow_infinity=False, places=4),
 }
 # What the schemas' functions look at.
