@@ -113,7 +113,7 @@ def _change(
     person = {name: body[name].strip() for name in ("full_name", "phone") if name in body}
     person = {name: value for name, value in person.items() if value != getattr(application, name)}
     application.change(person)
-    changed = [*person]
+    changed: list[str] = [*person]
     if answers is not None:
         before = _given(session, application)
         applications.replace_answers(session, application, asked, answers)
