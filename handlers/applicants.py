@@ -30,6 +30,7 @@ Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
 
 ACTOR = "candidate"
+PERSON: tuple[str, ...] = ("full_name", "phone")  # what of them may be corrected
 ERASURE = "The person asked on the page of their application that what is held on them be erased."
 
 
@@ -110,10 +111,10 @@ def _change(
     session: Session, application: Application, body: Body, answers: Sequence[Body] | None, asked: list[str]
 ) -> list[str]:
     """Change an application, and return what of it is another now."""
-    person = {name: body[name].strip() for name in ("full_name", "phone") if name in body}
-    person = {name: value for name, value in person.items() if value != getattr(application, name)}
+    given = {name: body[name].strip() for name in PERSON if name in body}
+    person = {name: value for name, value in given.items() if value != getattr(application, name)}
     application.change(person)
-    changed: list[str] = [*person]
+    changed = list(person)
     if answers is not None:
         before = _given(session, application)
         applications.replace_answers(session, application, asked, answers)
