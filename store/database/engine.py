@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, LiteralString, cast
 
+import orjson
 import psycopg
 import sqlalchemy.exc
 from sqlalchemy import Engine, ExceptionContext, create_engine, event
@@ -81,6 +82,8 @@ def _make(database_url: str, pool_size: int, limits: Waits, **options: Any) -> E
             "pool_pre_ping": False,
             "hide_parameters": True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
             "connect_args": {"connect_timeout": 5, **limits.socket()},
+            # PostgreSQL writes 1e30 with all its digits: a number of more than 64 bits is the nearest float again.
+            "json_deserializer": orjson.loads,
             **options,
         },
     )

@@ -162,6 +162,18 @@ def a_visitor(body: Body, request: Request) -> None:
     a_stranger(body, request)
 
 
+def a_correction(body: Body, request: Request) -> None:
+    """The job is the one that everybody applies for."""
+    its_answers(body, request, shared(an_open_job)["key"])
+
+
+def a_change_on_a_page(body: Body, request: Request) -> None:
+    """As a visitor's, of what was sent already."""
+    body["full_name"] = "Ada Lovelace"
+    body["phone"] = body.get("phone", "")[:40]
+    a_correction(body, request)
+
+
 def a_review(body: Body, request: Request) -> None:
     """Two cases wait, each for at most 10 points."""
     reviews = {min(one["case_order"], 2) or 1: one for one in body["cases"]}
@@ -420,6 +432,8 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "create_application": a_person,
     "apply_for_job": a_stranger,
     "apply_on_page": a_visitor,
+    "correct_own_application": a_correction,
+    "change_on_application_page": a_change_on_a_page,
     "report_violation": a_signal,
     "attach_cases": a_set,
     "replace_cases": a_set,

@@ -14,6 +14,8 @@ import store
 from app.instance import settings, wiring
 from rules.clock import iso, now
 from store.accounts import members, organisations
+from store.applying import status_links
+from store.applying.applications import Application
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.delivering.fanout import fan_out
@@ -238,6 +240,14 @@ def an_application(**files: Any) -> Ids:
     }
 
 
+def an_own_application() -> Ids:
+    """An application with the token of a link that its applicant was mailed."""
+    made = an_application()
+    with store.transaction() as session:
+        application = session.get_one(Application, uuid.UUID(made["application_id"]))
+        return {"token": status_links.make(session, application, "receipt")}
+
+
 def an_application_after(step: str) -> Make:
     def make() -> Ids:
         made = an_application()
@@ -424,6 +434,9 @@ FRESH: dict[str, Make] = {
     "run_code": a_programming_sitting,
     "report_violation": a_sitting,
     "submit_session": a_sitting,
+    "correct_own_application": an_own_application,
+    "withdraw_own_application": an_own_application,
+    "change_on_application_page": an_own_application,
 }
 SHARED: dict[tuple[str, str], Make] = {
     ("assessments", "slug"): an_assessment,
@@ -438,6 +451,8 @@ SHARED: dict[tuple[str, str], Make] = {
     ("api", "org_slug"): a_career,
     ("careers", "org_slug"): a_career,
     ("applications", "application_id"): an_application,
+    ("applications", "token"): an_own_application,
+    ("application", "token"): an_own_application,
     ("candidates", "candidate_id"): a_candidate,
     ("offers", "offer_id"): an_offer,
     ("offers", "token"): a_sent_offer,

@@ -266,6 +266,8 @@ def test_corrections_end_with_the_review_and_after_so_many(
     for number in range(2):
         assert world.patch(place(token), {"phone": str(number)}).status_code == 200
     refusal(world.patch(place(token), {"phone": "3"}), 403, "LIMIT_REACHED")
+    shown = world.post(f"/application/{token}", data={"step": "correct", **PERSON, "phone": "3"})
+    assert (shown.status_code, shown.headers["content-type"].partition(";")[0]) == (403, "text/html")
     tenant.live.post(f"/applications/{id}/reject/", {})
     refused = refusal(world.patch(place(token), {"phone": "4"}), 400, "VALIDATION_ERROR")
     assert refused["details"]["status"] == "rejected"

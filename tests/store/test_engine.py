@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+import orjson
 import psycopg
 import pytest
 import sqlalchemy.exc
@@ -147,3 +148,14 @@ def test_no_statement_takes_more_than_one_core() -> None:
         session.execute(text("SET LOCAL max_parallel_workers_per_gather = 2"))
         plan = session.scalars(text("EXPLAIN SELECT count(*) FROM events")).all()
         assert any("Gather" in line for line in plan)
+
+
+@pytest.mark.parametrize("number", [1e30, -1e300, float(1 << 64), 2**63, 0.1])
+def test_a_number_in_json_comes_back_as_it_was_kept(number: float) -> None:
+    kept = Prepared(text("SELECT CAST(:value AS jsonb) AS value"))
+    given = orjson.dumps({"a": [number]}).decode()
+    with store.transaction() as session, store.reading() as reading:
+        assert kept.first(reading, value=given).value == {"a": [number]}
+        assert kept.first(session, value=given).value == {"a": [number]}
+        found = session.execute(text("SELECT CAST(:value AS jsonb)"), {"value": given}).scalar_one()
+        assert [type(one) for one in found["a"]] == [type(number)]
