@@ -41,6 +41,7 @@ def test_every_table_takes_the_rows_of_a_bench(bench: str, settings: Settings) -
             make(session, caller, {"title": "First"})
     given = {"organisation": owner.id, "other": other.id}
     with psycopg.connect(settings.database_url) as connection:
+        connection.execute("DELETE FROM audit_chains")  # other tests' rows have one, too
         for table, statement, count in FILLS[bench]:
             free(connection, table)
             made = connection.execute(statement, given | {"rows": count, "first": 0, "last": count})
