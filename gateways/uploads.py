@@ -1,6 +1,10 @@
 """Files that somebody sends with an application: what is wrong with one by its content, and where it is kept."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID, uuid4
 
 from gateways import files
 from gateways.cv import kinds
@@ -17,10 +21,32 @@ def fault(file: Any) -> str | None:
     return None if kinds.sniff(file.content) else kinds.why_not(file.content)
 
 
-def keep(key: str, kind: str, file: Any) -> dict[str, Any]:
-    """Keep a file under a key; return what is to be known of it."""
+@dataclass
+class Kept:
+    """Files that are kept while a transaction is made for them, and stay if they are `needed`."""
+
+    files: list[dict[str, Any]]  # kind, filename, content_type, size_bytes, key
+    needed: bool = False
+
+
+@contextmanager
+def keeping(organisation_id: UUID, sent: Mapping[str, Any]) -> Iterator[Kept]:
+    """Keep files by their kinds before what they belong to is written; let them go where nothing came of it."""
+    kept = Kept([])
+    try:
+        for kind, file in sent.items():
+            kept.files.append(_keep(organisation_id, kind, file))
+        yield kept
+    finally:
+        if not kept.needed:
+            for one in kept.files:
+                files.delete(one["key"])
+
+
+def _keep(organisation_id: UUID, kind: str, file: Any) -> dict[str, Any]:
     sniffed = kinds.sniff(file.content)
     assert sniffed is not None  # its faults were looked at
+    key = f"attachments/{organisation_id}/{uuid4()}"
     files.put(key, file.content)
     return {
         "kind": kind,

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from gateways import files, uploads
+from gateways import uploads
 from handlers import pages
 from handlers.applications import FILES
 from rules import applications as rules
@@ -21,7 +21,6 @@ from store import events
 from store.accounts import organisations
 from store.applying import applications, attachments, moves, room, screened, status_links
 from store.applying.applications import Application
-from store.database.ids import new_id
 from store.hiring import fields
 from store.offering import moves as offer_moves
 from store.people import candidates, notes
@@ -48,34 +47,22 @@ def correct_own_application(begin: Begin, finish: Begin, token: str, body: Body)
         _check(session, found, body, {name: uploads.fault(one) for name, one in sent.items()})
         used = room.used(session, caller) if sent else 0
     room.check(caller, used, sum(len(one.content) for one in sent.values()))
-    kept = [
-        uploads.keep(rules.file_key(caller.organisation_id, new_id()), name, one)
-        for name, one in sent.items()
-    ]
-    done = False
-    try:
-        with finish() as session:
-            found = status_links.find(session, token, for_update=True)
-            answers, asked = _check(session, found, body, dict.fromkeys(sent))
-            room.take(session, caller, sum(one["size_bytes"] for one in kept))
-            changed = _change(session, found, body, answers, asked)
-            for one in kept:
-                attachments.create(session, caller, found.id, one)
-            changed += list(sent)
-            if changed:
-                found.updated_at = now()
-                session.flush()
-                applications.happened(
-                    session, found, "corrected", was=found.status, actor=ACTOR, fields=changed
-                )
-            if any(name == "cv" or name.startswith("answers.") for name in changed):
-                screened.anew(session, found)
-            shown = _shown(session, found)
-            done = True
-    finally:
-        if not done:
-            for one in kept:
-                files.delete(one["key"])
+    with uploads.keeping(caller.organisation_id, sent) as kept, finish() as session:
+        found = status_links.find(session, token, for_update=True)
+        answers, asked = _check(session, found, body, dict.fromkeys(sent))
+        room.take(session, caller, sum(one["size_bytes"] for one in kept.files))
+        changed = _change(session, found, body, answers, asked)
+        for one in kept.files:
+            attachments.create(session, caller, found.id, one)
+        changed += list(sent)
+        if changed:
+            found.updated_at = now()
+            session.flush()
+            applications.happened(session, found, "corrected", was=found.status, actor=ACTOR, fields=changed)
+        if any(name == "cv" or name.startswith("answers.") for name in changed):
+            screened.anew(session, found)
+        shown = _shown(session, found)
+        kept.needed = True
     return shown
 
 

@@ -29,7 +29,6 @@ from store.applying import lists as application_lists
 from store.applying.applications import Application
 from store.branding import settings
 from store.database.engine import Reading
-from store.database.ids import new_id
 from store.hiring import fields, jobs, knockouts
 from store.hiring.jobs import Job
 from store.offering import moves as offer_moves
@@ -114,18 +113,9 @@ def apply(
             with finish() as session:
                 _remind(session, caller, job, person)
         return again, False
-    kept = [
-        uploads.keep(rules.file_key(caller.organisation_id, new_id()), name, file)
-        for name, file in sent.items()
-    ]
-    made = None
-    try:
-        with finish() as session:
-            made, answer = _create(session, caller, str(job.id), person, also, answers, kept, actor)
-    finally:
-        if made is None:
-            for one in kept:
-                files.delete(one["key"])
+    with uploads.keeping(caller.organisation_id, sent) as kept, finish() as session:
+        made, answer = _create(session, caller, str(job.id), person, also, answers, kept.files, actor)
+        kept.needed = made is not None
     return answer, made is not None
 
 
@@ -257,22 +247,18 @@ def upload_attachment(
     if fault := uploads.fault(file):
         raise Invalid.at("/file", fault)
     room.check(caller, used, len(file.content))
-    kept = uploads.keep(rules.file_key(caller.organisation_id, new_id()), kind, file)
-    made = None
-    try:
-        with finish() as session:
-            found = applications.get(session, caller, application_id, for_update=True)
-            _check_upload(session, found)
-            room.take(session, caller, kept["size_bytes"])
-            made = attachments.create(session, caller, found.id, kept)
-            found.updated_at = now()
-            session.flush()
-            if kind == "cv":
-                screened.anew(session, found)
-            answer = schemas.attachment(made)
-    finally:
-        if made is None:
-            files.delete(kept["key"])
+    with uploads.keeping(caller.organisation_id, {kind: file}) as kept, finish() as session:
+        found = applications.get(session, caller, application_id, for_update=True)
+        _check_upload(session, found)
+        [one] = kept.files
+        room.take(session, caller, one["size_bytes"])
+        made = attachments.create(session, caller, found.id, one)
+        found.updated_at = now()
+        session.flush()
+        if kind == "cv":
+            screened.anew(session, found)
+        answer = schemas.attachment(made)
+        kept.needed = True
     return answer, 201
 
 

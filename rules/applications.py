@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from rules import answers as typed
 from rules.errors import Invalid, LimitReached, Refusal
@@ -29,14 +28,10 @@ MOVES = {
 REPEATED = {"reject": "rejected", "hold": "on_hold"}
 
 FORM = "public_careers"  # the source of what anybody may send, in anybody's name
-RECEIPTED = {
-    FORM,
-    "public_api",
-}  # sources whose candidates applied themselves, and so may be told what became of it
-TURNED_AWAY = {
-    "rejected",
-    "knockout_failed",
-}  # whose candidates are mailed as the job's rejection_visibility says
+# Sources whose candidates applied themselves, and so may be told what became of it.
+RECEIPTED = {FORM, "public_api"}
+# Whose candidates are mailed as the job's rejection_visibility says.
+TURNED_AWAY = {"rejected", "knockout_failed"}
 
 # In so long the form brings a person mails about so many applications, and as many that they had applied before.
 MOST_MAILED, MAILED_WITHIN = 10, timedelta(days=1)
@@ -183,11 +178,6 @@ def check_upload(status: str, email: str, files: int) -> None:
         raise Invalid("The candidate was erased; nothing is kept of them any more.", status=status)
     if files >= MOST_FILES:
         raise LimitReached(f"An application has at most {MOST_FILES} files.", limit=MOST_FILES, used=files)
-
-
-def file_key(organisation_id: UUID, id: UUID) -> str:
-    """Return the name under which a file is kept."""
-    return f"attachments/{organisation_id}/{id}"
 
 
 def file_name(given: str, otherwise: str) -> str:
