@@ -6,12 +6,12 @@ from html import escape
 from typing import Any
 
 import nh3
-from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.dollarmath.index import math_inline_dollar
 
 # Text, code and formulas only: no images, forms, styles or scripts, whoever wrote the case.
 WORDS = {"br", "code", "del", "em", "s", "strong", "sub", "sup"}
@@ -30,10 +30,13 @@ ATTRIBUTES = {
     "mo": {"stretchy", "fence"},
     "mtable": {"columnalign"},
 }
-LONGEST_FORMULA = 500  # characters; what is longer, or no formula, is shown as it was written
+# What is longer, or no formula, is shown as it was written; and so is everything where more of them are written.
+LONGEST_FORMULA, MOST_FORMULAS = 500, 200
 
 
 def _formula(latex: str, how: Mapping[str, Any]) -> str:
+    from latex2mathml.converter import convert  # noqa: PLC0415 - slow to load, and few texts have a formula
+
     if len(latex) <= LONGEST_FORMULA:
         try:
             return str(convert(latex, display="block" if how["display_mode"] else "inline"))
@@ -48,29 +51,32 @@ def _described(renderer: RendererHTML, tokens: Sequence[Token], number: int, opt
     return f"<em>{escape(words)}</em>" if words else ""
 
 
-def _made() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    dollarmath_plugin(made, allow_space=False, allow_digits=False, renderer=_formula)
-    made.add_render_rule("image", _described)
-    (begins,) = (rule.fn for rule in made.inline.ruler.__rules__ if rule.name == "math_inline")
-
-    def begins_outside_code(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - as rules are called
-        """Tell a formula from a price or a variable that is followed by code: there is no code within a formula."""
-        end = state.src.find("$", state.pos + 1)
-        return "`" not in state.src[state.pos : end] and bool(begins(state, silent))
-
-    made.inline.ruler.at("math_inline", begins_outside_code)
-    return made
+_begins = math_inline_dollar(allow_space=False, allow_digits=False, allow_double=False)
 
 
-_markdown = _made()
+def _begins_outside_code(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - as rules are called
+    """Tell a formula from a price or a variable that is followed by code: there is no code within a formula."""
+    end = state.src.find("$", state.pos + 1)
+    return "`" not in state.src[state.pos : end] and bool(_begins(state, silent))
+
+
+_plain = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_plain.add_render_rule("image", _described)
+_markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_markdown.add_render_rule("image", _described)
+dollarmath_plugin(_markdown, renderer=_formula)
+_markdown.inline.ruler.at("math_inline", _begins_outside_code)
+
+
+def _reader(text: str) -> MarkdownIt:
+    return _markdown if text.count("$") <= 2 * MOST_FORMULAS else _plain
 
 
 @lru_cache(maxsize=512)  # the same case is shown to many candidates
 def to_html(text: str) -> str:
     """Render Markdown and sanitise what comes out."""
     return nh3.clean(
-        _markdown.render(text),
+        _reader(text).render(text),
         tags=WORDS | FORMULAS | BLOCKS,
         attributes=ATTRIBUTES,
         url_schemes={"http", "https", "mailto"},
@@ -82,4 +88,4 @@ def to_html(text: str) -> str:
 @lru_cache(maxsize=2048)
 def to_line(text: str) -> str:
     """Render the Markdown of one line, such as an option or a title: words, code and formulas without links."""
-    return nh3.clean(_markdown.renderInline(text), tags=WORDS | FORMULAS, attributes=ATTRIBUTES)
+    return nh3.clean(_reader(text).renderInline(text), tags=WORDS | FORMULAS, attributes=ATTRIBUTES)

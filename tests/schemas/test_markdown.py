@@ -39,6 +39,12 @@ def test_what_is_no_formula_is_shown_as_it_was_written(latex: str) -> None:
     assert to_line(f"${latex}$") == f"<code>{latex}</code>"
 
 
+def test_where_formulas_are_too_many_all_are_shown_as_they_were_written() -> None:
+    many = " ".join(["$x$"] * 200)
+    assert to_html(many).count("<math") == 200
+    assert "<math" not in to_html(f"{many} $y$")
+
+
 def test_an_image_is_shown_by_its_description_and_not_loaded() -> None:
     assert (
         to_html("![A chart of `sales`](https://x.example/y.png)").strip()
