@@ -15,7 +15,7 @@ from store.accounts.squads import Squad
 from store.database import listing
 from store.database.base import ANYONE, Anyone, beside, visible
 from store.database.pages import containing
-from store.hiring.jobs import Job
+from store.hiring.jobs import LISTED, Job
 
 # The schedule closes what has expired a moment later.
 _OPEN = (Job.status == "open", or_(Job.expires_at.is_(None), Job.expires_at > func.now()))
@@ -48,13 +48,7 @@ _SQUAD = select(Squad.id).where(
 FILTERS = ("search", "location", "team", "position_type", "workplace_type")
 # An organisation's open jobs are few, and found along an index: what else is asked of them needs none.
 LIST = listing.Listing(
-    _open(ANYONE).with_only_columns(
-        *(
-            column
-            for column in Job.__table__.columns
-            if column.name not in ("description_html", "rejection_text")
-        )
-    ),
+    _open(ANYONE).with_only_columns(*LISTED),
     {"-id": (Job.id,)},
     {
         "search": listing.Filter(

@@ -52,6 +52,9 @@ class Job(Base, Named, Updated):
             postgresql_where=text("status = 'draft' AND publish_error IS NULL"),
         ),
         Index("ix_jobs_expiry", "expires_at", postgresql_where=text("status = 'open'")),
+        Index(
+            "ix_jobs_open", "id", postgresql_where=text("status = 'open' AND livemode")
+        ),  # of all organisations
     )
 
     title: Mapped[str]
@@ -99,15 +102,10 @@ def get(session: Session, caller: Caller, key: str, *, for_update: bool = False)
 
 
 find_id = Reader(Job, Job.id).id
+# Lists show no long texts.
+LISTED = tuple(one for one in Job.__table__.columns if one.name not in ("description_html", "rejection_text"))
 LIST = listing.Listing(
-    # Lists show no long texts.
-    visible(ANYONE, Job).with_only_columns(
-        *(
-            column
-            for column in Job.__table__.columns
-            if column.name not in ("description_html", "rejection_text")
-        )
-    ),
+    visible(ANYONE, Job).with_only_columns(*LISTED),
     {"-id": (Job.id,)},
     {
         "search": listing.search(Job.title),
