@@ -10,12 +10,9 @@ from sqlalchemy.orm import Session
 
 import rules.interviews
 import rules.members
-import schemas.careers
 import schemas.offers
-import schemas.postings
 import schemas.sessions
 import schemas.settings
-import store.applying.status_links
 import store.assessing.sessions
 import store.branding.settings
 import store.hiring.careers

@@ -21,9 +21,8 @@ class Item(Schema):
     location_text = fields.String()
     country_code = fields.String()
     region = fields.String()
-    team = fields.Function(
-        lambda job: job.team.name if job.team else None
-    )  # of none a list's row has one of nulls
+    # A list's row has a team of nulls where it has none.
+    team = fields.Function(lambda job: job.team.name if job.team else None)
     published_at = Moment()
     expires_at = Moment()
 

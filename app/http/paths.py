@@ -13,8 +13,8 @@ from schemas import static
 METHODS = ("get", "post", "put", "patch", "delete")  # as the documents write them
 
 Thing = TypeVar("Thing")
-# No path of ours holds these, and the routers further in read some of them as the end of a path.
 SMALL = "/careers/"  # what people type; all that is below it is spelled in small letters
+# No path of ours holds these, and the routers further in read some of them as the end of a path.
 _STRANGE = re.compile(r"[\x00-\x1f\x7f]|//")
 
 

@@ -107,9 +107,8 @@ def advance(
         details = _enroll(session, caller, application, shows, actor=actor, send_email=send_email)
     elif application.job.assessment_id is not None:
         details = _invite(session, caller, application, shows, send_email=send_email)
-    application.rejection_mail_at = application.rejection_mailed_at = (
-        None  # what a knockout said is not so any more
-    )
+    # What a knockout said is not so any more.
+    application.rejection_mail_at = application.rejection_mailed_at = None
     make(session, application, move, "advanced", shows, actor, **details)
 
 

@@ -31,7 +31,7 @@ STAGES = {
     "hired": "moved.hired",
 }
 # What is reached in the moment of the stage before it: there is no need to put a million zeros in order.
-AT_ONCE = {"passed_knockouts": "CASE WHEN count(passed_knockouts) > 0 THEN 0.0 END"}
+AT_ONCE = {"passed_knockouts": "CASE WHEN count(passed_knockouts) > 0 THEN CAST(0 AS float8) END"}
 _STEPS = tuple(pairwise(STAGES))
 _REACHED = ", ".join(f"{moment} AS {stage}" for stage, moment in STAGES.items())
 # Of those that reached both; what was reached before the stage before it took no time.

@@ -71,14 +71,18 @@ _ENDPOINTS = Prepared(
 _LANGUAGES = Prepared(
     text("""
     SELECT DISTINCT cases.language
-    FROM assessments
-    JOIN assessment_cases ON assessment_cases.assessment_id = assessments.id
+    FROM (
+        SELECT id FROM assessments
+        WHERE organisation_id = :organisation_id AND livemode = :livemode AND status = 'active'
+        ORDER BY id DESC LIMIT :most
+    ) AS newest
+    JOIN assessment_cases ON assessment_cases.assessment_id = newest.id
     JOIN cases ON cases.id = assessment_cases.case_id
-    WHERE assessments.organisation_id = :organisation_id AND assessments.livemode = :livemode
-      AND assessments.status = 'active' AND cases.language = ANY(:languages)
+    WHERE cases.language = ANY(:languages)
     ORDER BY cases.language
     """)
 )
+_MOST_ASSESSMENTS = 1_000  # that are looked at for what their cases are in
 
 
 def traffic(means: Means, caller: Caller) -> Traffic:
@@ -100,10 +104,11 @@ def endpoints(means: Means, caller: Caller) -> Any:
 
 
 def asked_for(means: Means, caller: Caller, languages: Collection[str]) -> tuple[str, ...]:
-    """Name those of some languages that cases of active assessments are in."""
+    """Name those of some languages that cases of active assessments are in, the newest assessments looked at."""
     if not languages:
         return ()
-    return tuple(row.language for row in _LANGUAGES.all(means, caller, languages=list(languages)))
+    found = _LANGUAGES.all(means, caller, languages=list(languages), most=_MOST_ASSESSMENTS)
+    return tuple(row.language for row in found)
 
 
 def _hour(moment: datetime) -> datetime:
