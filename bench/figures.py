@@ -78,6 +78,7 @@ def place(**changes: object) -> Iterator[Settings]:
         missing = tuple(name for name, url in given.items() if not url)
         if missing:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hiring-bench-")))
+            folder.chmod(0o711)  # so that what the servers keep is within, and goes with it
             given |= stack.enter_context(embedded.use(folder, missing, durable=True))
         migrate.upgrade(str(given["postgres"]))
         settings = Settings(

@@ -8,6 +8,8 @@ import contextlib
 import hashlib
 import os
 import secrets
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import pytest
 import redis
 from sqlalchemy import URL, make_url
 
-from app.instance import embedded
+from app.instance import embedded, places
 from app.instance.settings import ROOT, Settings
 from store.operating import migrate
 
@@ -30,6 +32,7 @@ def servers() -> Iterator[dict[str, str]]:
     """The administrator's address of PostgreSQL, and Redis without a number."""
     given = {"postgres": os.environ.get("DATABASE_URL"), "redis": os.environ.get("REDIS_URL")}
     missing = tuple(name for name, url in given.items() if not url)
+    _remove_forgotten()
     with contextlib.ExitStack() as stack:
         found = dict(given)
         if missing:
@@ -106,6 +109,15 @@ def _template(admin: str) -> str:
             migrate.upgrade(_text(make_url(admin).set(database=name, username=role)))
             connection.execute(f'ALTER DATABASE "{name}" IS_TEMPLATE true')
     return name
+
+
+def _remove_forgotten() -> None:
+    """Remove what servers kept for folders of earlier runs, which are gone."""
+    for state in places.forgotten():
+        was = (state / "belongs-to").read_text()
+        if was.startswith(f"{tempfile.gettempdir()}/"):
+            with contextlib.suppress(OSError), embedded.held(state / "run" / "owner", wait=False):
+                shutil.rmtree(state)
 
 
 def _drop_forgotten(admin: str) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 import store
-from app.instance import wiring
+from app.instance import places, wiring
 from app.instance.settings import Settings
 from gateways import languages, mail, sandbox
 from gateways.cv import walled
@@ -53,6 +53,7 @@ def examine(settings: Settings) -> list[Finding]:
                 found += look(settings)
             except SQLAlchemyError as fault:
                 found.append(Finding("database", WRONG, f"A look at it failed: {_first_line(fault)}"))
+    found += _forgotten()
     found += _mail_server(settings)
     found += _sandbox()
     found += _web(settings)
@@ -184,6 +185,15 @@ def _room(settings: Settings) -> Findings:
         if volume.used >= FULL * (volume.used + volume.free):
             share = volume.used / (volume.used + volume.free)
             yield Finding("disk", WORTH_KNOWING, f"The volume of {name} ({folder}) is {share:.0%} full.")
+
+
+def _forgotten() -> Findings:
+    for folder in places.forgotten()[:SHOWN]:
+        size = sum(one.lstat().st_size for one in folder.rglob("*")) / 1e9
+        yield Finding(
+            "folder", WORTH_KNOWING,
+            f"{folder} keeps {size:.1f} GB of servers whose data folder is gone. Remove it if nobody misses that.",
+        )  # fmt: skip
 
 
 LOOKS: tuple[Callable[[Settings], Findings], ...] = (_clock, _waiting, _set_aside, _endpoints, _room)

@@ -183,6 +183,16 @@ def shared_folder() -> Path:
     )
 
 
+def forgotten() -> list[Path]:
+    """Find what servers keep apart for data folders that are gone: nothing removes it with them."""
+    found = []
+    for note in (note for folder in SHARED for note in folder.glob("data-*/belongs-to")):
+        with contextlib.suppress(OSError):
+            if not Path(note.read_text().strip()).exists():
+                found.append(note.parent)
+    return found
+
+
 def _state(data: Path) -> tuple[Path, Account | None]:
     pointer = data / POINTER
     if os.geteuid() != 0:

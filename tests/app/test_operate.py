@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 import store
 from app.cli import listen
-from app.instance import doctor
+from app.instance import doctor, places
 from app.instance.settings import Settings
 from store import outbox
 from store.accounts import limits, organisations
@@ -259,6 +259,17 @@ def test_what_is_nearly_full_is_worth_knowing(
     assert "The volume of" in told(patient, "warning")["disk"]
     monkeypatch.setattr(doctor, "FULL", 1.1)
     assert "disk" not in told(patient, "warning")
+
+
+def test_what_servers_keep_for_a_folder_that_is_gone_is_worth_knowing(
+    patient: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "SHARED", (tmp_path,))
+    for name, data in (("data-1", tmp_path), ("data-2", tmp_path / "gone")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "belongs-to").write_text(f"{data}\n")
+    (tmp_path / "data-2" / "rows").write_bytes(bytes(100_000_000))
+    assert told(patient, "warning")["folder"].startswith(f"{tmp_path / 'data-2'} keeps 0.1 GB of servers")
 
 
 def test_an_older_schema_and_a_changed_secret_key_are_said(patient: Settings, caller: Any) -> None:
