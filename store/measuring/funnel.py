@@ -38,12 +38,15 @@ _REACHED = ", ".join(f"{moment} AS {stage}" for stage, moment in STAGES.items())
 _MEDIAN = """percentile_cont(0.5) WITHIN GROUP (
     ORDER BY CASE WHEN {after} > {before} THEN date_part('epoch', {after} - {before}) ELSE 0 END
 ) FILTER (WHERE {after} IS NOT NULL AND {before} IS NOT NULL)"""
-_FIGURES = ", ".join(
+_FIGURES = [
     f'count({after}) AS "{after}.count",'
     f' count(*) FILTER (WHERE {after} IS NOT NULL AND {before} IS NOT NULL) AS "{after}.came",'
     f' {AT_ONCE.get(after) or _MEDIAN.format(before=before, after=after)} AS "{after}.seconds"'
     for before, after in _STEPS
-)
+]
+# Most applications end before they come to this one: what all come to is counted apart from what few do.
+_FEW = list(STAGES).index("advanced")
+_LATER = ", ".join(list(STAGES)[_FEW:])
 _COHORT = """
     applications.organisation_id = :organisation_id AND applications.livemode = :livemode
     AND applications.submitted_at >= :first AND applications.submitted_at <= :last
@@ -59,10 +62,11 @@ _COHORT = """
 # offer goes out after its application came in, so those before the span are nobody's.
 _FUNNEL = Prepared(
     text(f"""
-    WITH cohort AS NOT MATERIALIZED (
-        SELECT id, job_id, source, invitation_id, enrollment_id FROM applications WHERE {_COHORT}
+    WITH led AS NOT MATERIALIZED (
+        SELECT id, invitation_id, enrollment_id FROM applications
+        WHERE {_COHORT} AND (invitation_id IS NOT NULL OR enrollment_id IS NOT NULL)
     ), moved AS (
-        SELECT applications.id, applications.submitted_at,
+        SELECT applications.id, applications.submitted_at, applications.job_id, applications.source,
                min(event.created_at) FILTER (WHERE event.type = 'screened') AS screened,
                min(event.created_at) FILTER (WHERE event.type = 'advanced') AS advanced,
                min(event.created_at) FILTER (WHERE event.type = 'hired') AS hired
@@ -74,17 +78,17 @@ _FUNNEL = Prepared(
     ), failed AS (
         SELECT application_id FROM screenings WHERE l1_passed IS NOT TRUE
     ), invited AS (
-        SELECT id AS application_id, invitation_id FROM cohort WHERE invitation_id IS NOT NULL
+        SELECT id AS application_id, invitation_id FROM led WHERE invitation_id IS NOT NULL
         UNION ALL
-        SELECT cohort.id, invitations.id
-        FROM cohort
-        JOIN invitations AS newest ON newest.id = cohort.invitation_id AND newest.attempt > 1
+        SELECT led.id, invitations.id
+        FROM led
+        JOIN invitations AS newest ON newest.id = led.invitation_id AND newest.attempt > 1
         JOIN invitations ON invitations.candidate_id = newest.candidate_id
                         AND invitations.assessment_id = newest.assessment_id
         UNION ALL
-        SELECT cohort.id, invitations.id
-        FROM cohort
-        JOIN enrollments ON enrollments.id = cohort.enrollment_id
+        SELECT led.id, invitations.id
+        FROM led
+        JOIN enrollments ON enrollments.id = led.enrollment_id
         JOIN pipeline_stages AS stage ON stage.pipeline_id = enrollments.pipeline_id
                                      AND stage.position <= enrollments.current_stage
         JOIN invitations ON invitations.candidate_id = enrollments.candidate_id
@@ -95,29 +99,29 @@ _FUNNEL = Prepared(
         WHERE completed_at IS NOT NULL
         GROUP BY application_id
     ), talks AS (
-        SELECT cohort.id AS application_id, min(interviews.ended_at) AS ended
-        FROM cohort JOIN interviews ON interviews.pipeline_enrollment_id = cohort.enrollment_id
+        SELECT led.id AS application_id, min(interviews.ended_at) AS ended
+        FROM led JOIN interviews ON interviews.pipeline_enrollment_id = led.enrollment_id
         WHERE interviews.ended_at IS NOT NULL
-        GROUP BY cohort.id
+        GROUP BY led.id
     ), letters AS (
         SELECT application_id, min(sent_at) AS sent,
                min(responded_at) FILTER (WHERE status = 'accepted') AS accepted
         FROM offers
         WHERE organisation_id = :organisation_id AND livemode = :livemode AND sent_at >= :first
         GROUP BY application_id
-    ), reached AS (
-        SELECT {_REACHED}
+    ), reached AS MATERIALIZED (
+        SELECT job_id, source, {_REACHED}
         FROM moved
         LEFT JOIN failed ON failed.application_id = moved.id
         LEFT JOIN sittings ON sittings.application_id = moved.id
         LEFT JOIN talks ON talks.application_id = moved.id
         LEFT JOIN letters ON letters.application_id = moved.id
     ), counted AS MATERIALIZED (
-        SELECT source, job_id, count(*) AS applied, 0 AS hired FROM cohort GROUP BY source, job_id
-        UNION ALL
-        SELECT source, job_id, 0, count(DISTINCT cohort.id)
-        FROM cohort JOIN application_events AS event ON event.application_id = cohort.id AND event.type = 'hired'
-        GROUP BY source, job_id
+        SELECT source, job_id, count(*) AS applied, count(hired) AS hired FROM reached GROUP BY source, job_id
+    ), early AS (
+        SELECT count(*) AS applied, {", ".join(_FIGURES[: _FEW - 1])} FROM reached
+    ), late AS (
+        SELECT {", ".join(_FIGURES[_FEW - 1 :])} FROM reached WHERE coalesce({_LATER}) IS NOT NULL
     )
     SELECT (
         SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') FROM (
@@ -133,8 +137,8 @@ _FUNNEL = Prepared(
             ) AS most JOIN jobs ON jobs.id = most.job_id
             ORDER BY applied DESC, hired DESC, job_id
         ) AS one
-    ) AS by_job, count(applied) AS applied, {_FIGURES}
-    FROM reached
+    ) AS by_job, early.*, late.*
+    FROM early, late
     """),  # noqa: S608 - parts of our own
     planned_by_values=True,
 )
