@@ -62,6 +62,7 @@ SHOWN = {
         invitations.OF_ASSESSMENT, invitation_schemas.detail, _OF_ASSESSMENT
     ),
     "list_audit_log": Shown(audit_lists.LISTS[True], audit_schemas.row),
+    "list_requests": Shown(audit_lists.REQUESTS[True], audit_schemas.request),
     "list_assessments": Shown(assessments.LIST, assessment_schemas.item),
     "list_candidates": Shown(candidates.LIST, candidate_schemas.item),
     "list_notes": Shown(notes.LIST, candidate_schemas.note, {"candidate_id": made_id("candidates", 1)}),
@@ -152,6 +153,10 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
         "type": TYPES,
         "passed": (("passed", True), ("failed", False)),
         "action": (("frequent action", "create_invitation"), ("rare action", "delete_webhook")),
+        "list_requests status": (("frequent status", 201), ("rare status", 400), ("absent status", 418)),
+        "code": (("a code", "VALIDATION_ERROR"), ("absent code", "NOT_FOUND")),
+        "operation": (("frequent operation", "create_invitation"), ("rare operation", "delete_webhook")),
+        "key_id": (("a key", made_id("api_keys", 1)), ("absent key", made_id("api_keys", 77))),
         "channel": (("frequent channel", "public_api"), ("absent channel", "cli")),
         "outcome": (("frequent outcome", "success"), ("rare outcome", "error")),
         "list_audit_log search": (

@@ -32,6 +32,7 @@ TABLES = (
     "application_events",
     "interviews",
     "interview_templates",
+    "api_keys",
 )
 
 
@@ -264,15 +265,17 @@ FROM generate_series(%(first)s::int, %(last)s::int) AS n
 # One of a hundred was refused; half of the others are one action.
 AUDIT = f"""
 INSERT INTO audit_rows (
-    id, occurred_at, organisation_id, livemode, number, hash, channel, actor_type, action, outcome, resource_id,
-    request_id
+    id, occurred_at, organisation_id, livemode, number, hash, channel, actor_type, action, outcome, status_code,
+    error_code, actor_id, resource_id, request_id
 )
 SELECT {timed_id("n")}, {MADE}, {OWNER}, CASE WHEN n %% 50 > 0 THEN true END, n + 1, decode(repeat('00', 32), 'hex'),
        channel, 'key', CASE WHEN channel = 'candidate' THEN 'submit_session' WHEN {chance(20)} %% 1000 = 0
        THEN 'delete_webhook' WHEN n %% 2 = 0 THEN 'create_invitation' ELSE 'save_application' END,
-       CASE WHEN {chance(21)} %% 100 = 0 THEN 'error' ELSE 'success' END, {id("invitations", "n")}, 'req_' || n
+       CASE WHEN failed THEN 'error' ELSE 'success' END, CASE WHEN failed THEN 400 ELSE 201 END,
+       CASE WHEN failed THEN 'VALIDATION_ERROR' END, {id("api_keys", "1")}, {id("invitations", "n")}, 'req_' || n
 FROM generate_series(%(first)s::int, %(last)s::int) AS n, LATERAL (
-    SELECT CASE WHEN {chance(19)} %% 4 = 0 THEN 'candidate' ELSE 'public_api' END AS channel
+    SELECT CASE WHEN {chance(19)} %% 4 = 0 THEN 'candidate' ELSE 'public_api' END AS channel,
+           {chance(21)} %% 100 = 0 AS failed
 ) AS came
 """
 CHAINS = """

@@ -75,6 +75,11 @@ def get_usage(reading: Reading, caller: Caller, start: date | None, end: date | 
     )
 
 
+def list_requests(reading: Reading, caller: Caller, **query: Any) -> Page:
+    """List what keys changed and what was refused to them, the newest first."""
+    return audit_lists.REQUESTS[caller.livemode].page(reading, caller, **query).map(audit.request)
+
+
 def list_audit_log(reading: Reading, caller: Caller, **query: Any) -> Page:
     """List what was done, the newest first."""
     return audit_lists.LISTS[caller.livemode].page(reading, caller, **query).map(audit.row)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
-from marshmallow import fields
+from marshmallow import Schema, fields
 
 from rules import audit
 from rules.clock import now
@@ -39,7 +39,23 @@ class Row(Resource):
     resource_id = fields.String(allow_none=True)
 
 
+class Request(Schema):
+    """The row of one request, as developers look for it."""
+
+    id = fields.String(attribute="request_id")
+    occurred_at = Moment()
+    operation = fields.String(attribute="action")
+    method = fields.String()
+    path = fields.String(allow_none=True)
+    status_code = fields.Integer()
+    error_code = fields.String(allow_none=True)
+    key = fields.Function(lambda row: row.actor_id and {"id": str(row.actor_id), "name": row.key.name})
+    ip = fields.String(allow_none=True)
+    duration_ms = fields.Integer(allow_none=True)
+
+
 row: Show = show(Row())
+request: Show = show(Request())
 
 CELLS = (
     "id", "number", "occurred_at", "actor_type", "actor_id", "actor_name", "channel", "action", "method", "path",

@@ -10,6 +10,7 @@ from sqlalchemy.orm import aliased
 
 from rules.caller import Caller
 from store.accounts.keys import ApiKey
+from store.auditing import rows
 from store.auditing.rows import MODES, AuditChain, AuditRow
 from store.database import listing
 from store.database.base import ANYONE
@@ -58,13 +59,44 @@ _FILTERS = {
     ),
 }
 _SHOWN = [column for column in AuditRow.__table__.columns if column.name not in ("hash", "duration_ms")]
+_BESIDE: dict[str, listing.Beside] = {"key": (lambda page: ApiKey.id == page.c.actor_id, (ApiKey.name,))}
+
+
+def _sifted(column: Any, name: str) -> listing.Filter:
+    return listing.Filter(column == bindparam(name), skewed=True, sifting=True)
+
+
 # Sealed rows, the newest first: a list for each mode, since each has indexes of its own.
 LISTS = {
     mode: listing.Listing(
         select(*_SHOWN).where(AuditRow.organisation_id == ANYONE.organisation_id, text(where)),
         {"-id": (AuditRow.id,)},
         _FILTERS,
-        {"key": (lambda page: ApiKey.id == page.c.actor_id, (ApiKey.name,))},
+        _BESIDE,
+    )
+    for mode, where in MODES.items()
+}
+
+# Those of requests by a key: an index of each mode has all that filters ask for.
+_WEEK = AuditRow.id >= first_id(func.now() - timedelta(days=7))
+REQUESTS = {
+    mode: listing.Listing(
+        select(*_SHOWN, AuditRow.duration_ms).where(
+            AuditRow.organisation_id == ANYONE.organisation_id,
+            text(where),
+            text(rows.REQUESTS),
+            _WEEK,
+        ),
+        {"-id": (AuditRow.id,)},
+        {
+            "status": _sifted(AuditRow.status_code, "status"),
+            "code": _sifted(AuditRow.error_code, "code"),
+            "operation": _sifted(AuditRow.action, "operation"),
+            "key_id": _sifted(AuditRow.actor_id, "key_id"),
+            "since": _FILTERS["since"],
+            "until": _FILTERS["until"],
+        },
+        _BESIDE,
     )
     for mode, where in MODES.items()
 }

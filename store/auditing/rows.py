@@ -12,6 +12,9 @@ from store.database.base import Base
 MODES = {True: "livemode IS NOT FALSE", False: "livemode IS NOT TRUE"}
 # What filters ask for; the last columns of each index sift it out there.
 _ASKED = ("channel", "outcome", "action")
+# Requests by a key, and what they are looked for by.
+REQUESTS = "channel = 'public_api' AND request_id IS NOT NULL"
+_LOOKED_FOR = ["status_code", "error_code", "action", "actor_id"]
 
 
 def _indexes() -> tuple[Index, ...]:
@@ -22,6 +25,13 @@ def _indexes() -> tuple[Index, ...]:
             more = [one for one in _ASKED if one not in first]
             columns = ("organisation_id", *first, "id")
             made.append(Index(name, *columns, postgresql_where=text(where), postgresql_include=more))
+        requests = "ix_audit_rows_" + ("live" if mode else "test") + "_requests"
+        made.append(
+            Index(
+                requests, "organisation_id", "id",
+                postgresql_where=text(f"{where} AND {REQUESTS}"), postgresql_include=_LOOKED_FOR,
+            )
+        )  # fmt: skip
     return tuple(made)
 
 

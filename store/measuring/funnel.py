@@ -3,6 +3,7 @@
 Read from the history itself, in one statement, so that all figures are of one moment.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
@@ -47,6 +48,12 @@ _FIGURES = [
 # Most applications end before they come to this one: what all come to is counted apart from what few do.
 _FEW = list(STAGES).index("advanced")
 _LATER = ", ".join(list(STAGES)[_FEW:])
+
+
+def _named(table: str, steps: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f'{table}."{after}.{one}"' for _, after in steps for one in ("count", "came", "seconds"))
+
+
 _COHORT = """
     applications.organisation_id = :organisation_id AND applications.livemode = :livemode
     AND applications.submitted_at >= :first AND applications.submitted_at <= :last
@@ -137,7 +144,7 @@ _FUNNEL = Prepared(
             ) AS most JOIN jobs ON jobs.id = most.job_id
             ORDER BY applied DESC, hired DESC, job_id
         ) AS one
-    ) AS by_job, early.*, late.*
+    ) AS by_job, early.applied, {_named("early", _STEPS[: _FEW - 1])}, {_named("late", _STEPS[_FEW - 1 :])}
     FROM early, late
     """),  # noqa: S608 - parts of our own
     planned_by_values=True,

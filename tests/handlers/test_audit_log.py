@@ -4,7 +4,9 @@ import csv
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from uuid import UUID
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import text
@@ -15,7 +17,7 @@ from rules.clock import now
 from schemas import audit
 from store.auditing import lists
 from store.database.engine import Reading
-from tests.api import Tenant, address
+from tests.api import Api, Tenant, address
 from tests.trail import log, seal
 
 
@@ -69,6 +71,53 @@ def test_a_refusal_is_kept_with_its_code_and_none_of_its_text(tenant: Tenant) ->
     ]
     assert "zoe" not in str(rows).lower()
     assert rows[1]["path"] == "/api/v1/public/assessments/…/update/"
+
+
+def requests(api: Api, **query: object) -> list[dict[str, Any]]:
+    seal()
+    answer = api.get("/org/requests/", params=query)
+    assert answer.status_code == 200, answer.text
+    return list(answer.json()["results"])
+
+
+def test_requests_are_found_by_how_they_were_answered(tenant: Tenant) -> None:
+    slug = tenant.live.assessment()["slug"]
+    refused = tenant.live.post(f"/assessments/{slug}/invites/", {})
+    invited = tenant.live.post(f"/assessments/{slug}/invites/", {"email": address()})
+    tenant.live.get("/org/")
+    newest, before, *_ = requests(tenant.live)
+    for row, answer, code in ((newest, invited, None), (before, refused, "VALIDATION_ERROR")):
+        assert (row["id"], row["status_code"]) == (answer.headers["X-Request-Id"], answer.status_code)
+        assert (row["operation"], row["error_code"]) == ("create_invitation", code)
+        assert (row["key"]["name"], row["method"]) == ("live", "POST")
+        assert row["ip"]
+        assert 0 <= row["duration_ms"] < 60_000
+    assert newest["path"] == f"/api/v1/public/assessments/{slug}/invites/"
+    assert requests(tenant.live, status=201, operation="create_invitation") == [newest]
+    assert requests(tenant.live, code="VALIDATION_ERROR") == [before]
+    assert before in requests(tenant.live, key_id=before["key"]["id"], until=newest["occurred_at"])
+    assert requests(tenant.live, key_id=str(uuid4())) == requests(tenant.live, status=418) == []
+    assert requests(tenant.live, since=newest["occurred_at"]) == [newest]
+
+
+def test_requests_are_those_of_keys_of_one_mode_in_the_last_week(tenant: Tenant, other: Tenant) -> None:
+    token = tenant.live.invitation(tenant.live.assessment(cases=1)["slug"])["invite_token"]
+    tenant.http.post(f"/api/v1/candidate/invites/{token}/start/")
+    tenant.test.assessment()
+    other.live.assessment()
+    mine = requests(tenant.live)
+    assert "create_invitation" in {row["operation"] for row in mine}
+    assert "start_session" not in {row["operation"] for row in mine}
+    assert {row["key"]["name"] for row in mine} == {"live"}
+    assert {row["key"]["name"] for row in requests(tenant.test)} == {"test"}
+    assert not {row["id"] for row in mine} & {row["id"] for row in requests(other.live)}
+    older = UUID(int=int((now() - timedelta(days=7, seconds=1)).timestamp() * 1000) << 80)
+    with store.transaction() as session:
+        session.execute(
+            text("UPDATE audit_rows SET id = :id WHERE request_id = :request"),
+            {"id": older, "request": mine[0]["id"]},
+        )
+    assert requests(tenant.live) == mine[1:]
 
 
 def test_a_revoked_key_is_known_by_its_rows(tenant: Tenant) -> None:

@@ -53,6 +53,15 @@ ROWS = {
     "list_integrations": Row(),
     "get_usage": Row(states.an_invitation, query={"start": "2026-01-01", "end": "2026-06-29"}),
     "list_audit_log": Row(states.a_told_change, query=TOLD),
+    "list_requests": Row(
+        states.a_told_change,
+        query={
+            "status": "201",
+            "operation": "create_job",
+            "since": LONG_AGO,
+            "until": "2099-01-01T00:00:00Z",
+        },
+    ),
     "export_audit_log": Row(
         states.a_told_change,
         query={**TOLD, "export_format": "csv"},
