@@ -14,7 +14,7 @@ from schemas import assessments as schemas
 from schemas import results as result_schemas
 from store import events
 from store.accounts import organisations, squads
-from store.assessing import assessments, cases, results
+from store.assessing import assessments, cases, results, standing
 from store.assessing.assessments import Assessment, AssessmentCase
 from store.assessing.cases import Case
 from store.auditing import trail
@@ -130,6 +130,13 @@ def list_results(reading: Reading, caller: Caller, slug: str, **query: Any) -> P
     """List an assessment's sessions, the latest start first."""
     query["assessment_id"] = assessments.read(reading, caller, slug).id
     return results.LIST.page(reading, caller, **query).map(result_schemas.item)
+
+
+def compare_results(session: Session, caller: Caller, slug: str, invite_token: list[str]) -> Body:
+    """Put some candidates' scores side by side, with the medians of all."""
+    assessment = assessments.read(session, caller, slug)
+    found = results.of_tokens(session, caller, assessment.id, invite_token)
+    return result_schemas.comparison(assessment, found, standing.medians(session, assessment.id))
 
 
 def _check_room(session: Session, caller: Caller) -> None:

@@ -27,7 +27,7 @@ from store import events, outbox
 from store.accounts import organisations
 from store.advancing import enrollments, waiting
 from store.applying import applications
-from store.assessing import assessments, invitations, inviting, results, sessions
+from store.assessing import assessments, invitations, inviting, results, sessions, standing
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.auditing import trail
@@ -183,7 +183,7 @@ def get_result(session: Session, caller: Caller, token: str) -> Body:
     invitation = invitations.get(session, caller, token)
     if invitation.status != "completed":
         return {"status": invitation.status, "message": result_rules.WAITING[invitation.status]}
-    return result_schemas.detail(*results.get(session, invitation))
+    return _result(session, *results.get(session, invitation))
 
 
 def get_report(begin: Begin, caller: Caller, token: str) -> File:
@@ -208,7 +208,11 @@ def review_result(session: Session, caller: Caller, token: str, body: Body) -> B
         case.grade(grading.status_of(score, case.max_score), score)
     results.settle(session, sitting, asked, session_schemas.outcome_event)
     waiting.settled(session, held, sitting, enrollment_schemas)
-    return result_schemas.detail(sitting, asked, violations)
+    return _result(session, sitting, asked, violations)
+
+
+def _result(session: Session, sitting: CandidateSession, *rest: Any) -> Body:
+    return result_schemas.detail(sitting, *rest, percentile=standing.percentile(session, sitting))
 
 
 def _terms(body: Mapping[str, Any]) -> Body:

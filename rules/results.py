@@ -1,9 +1,11 @@
 """Results: what a reviewer may settle, and what settles a result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
+from rules import decimals
 from rules.errors import Invalid
 
 # What a result says until there is one.
@@ -16,6 +18,17 @@ WAITING = {
 
 LONGEST_OUTPUT = 4 * 1024  # of a test, in bytes, that is kept
 LONGEST_MESSAGE = 1_000
+
+
+ENOUGH = 20  # settled results of an assessment, from which on one is placed among them
+
+
+class Marked(Protocol):
+    """A case of a session, as far as it is counted."""
+
+    content: dict[str, Any]
+    score: Decimal | None
+    max_score: Decimal
 
 
 class Verdict(Protocol):
@@ -71,6 +84,45 @@ def check_reportable(status: str) -> None:
     """Refuse to report on a session that is not completed."""
     if status != "completed":
         raise Invalid("There is a report once the candidate has completed the assessment.", status=status)
+
+
+def check_comparable(token: str, status: str) -> None:
+    """Refuse to compare somebody who has not completed the assessment."""
+    if status != "completed":
+        raise Invalid(
+            "Only candidates who have completed the assessment can be compared.",
+            status=status,
+            invite_token=token,
+        )
+
+
+def share(cases: Iterable[Marked]) -> Decimal | None:
+    """Return the percentage of the points of some cases; None while one of them waits, and where there are none."""
+    taken = list(cases)
+    scores, most = [one.score for one in taken], sum((one.max_score for one in taken), Decimal())
+    if not most or None in scores:
+        return None
+    return decimals.cents(Fraction(sum(filter(None, scores), Decimal())) / Fraction(most) * 100)
+
+
+def skills(cases: Sequence[Marked]) -> list[tuple[str, Decimal | None]]:
+    """Return the share of each tag's cases, in the order of the alphabet."""
+    of = {
+        tag: [one for one in cases if tag in one.content.get("tags", ())]
+        for one in cases
+        for tag in one.content.get("tags", ())
+    }
+    return [(tag, share(of[tag])) for tag in sorted(of)]
+
+
+def percentile(count: int, below: int, equal: int) -> int | None:
+    """Place a result among all of an assessment's, itself included: how many in a hundred are below it.
+
+    Of those that equal it half are. None where there are not yet enough to say it.
+    """
+    if count < ENOUGH:
+        return None
+    return round((below + Fraction(equal, 2)) * 100 / count)
 
 
 def check_reviewable(status: str) -> None:

@@ -1,11 +1,13 @@
 """What results look like outside."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from marshmallow import Schema, fields
 
 from rules import decimals, links
+from rules import results as rules
 from rules.clock import iso
 from schemas import sessions, settings
 from schemas.fields import DecimalText, Moment, Show
@@ -92,11 +94,67 @@ class _Result(Schema):
     integrity_review_status = fields.String(allow_none=True)
 
 
+class _Compared(Schema):
+    """A candidate among others."""
+
+    invite_token = fields.String(attribute="invitation.token")
+    candidate_email = fields.String(attribute="invitation.email")
+    candidate_name = fields.String(attribute="invitation.name")
+    completed_at = Moment()
+    score_percentage = DecimalText()
+    passed = fields.Boolean(allow_none=True)
+    time_spent_seconds = fields.Integer(allow_none=True)
+
+
+class _ComparedCase(Schema):
+    assessment_case_id = fields.String()
+    case_order = fields.Integer()
+    case_title = fields.Function(lambda case: case.content["title"])
+    score_percentage = fields.Function(lambda case: _percent(rules.share([case])))
+    time_spent_seconds = fields.Integer()
+
+
+def _percent(share: Any) -> str | None:
+    return None if share is None else decimals.written(decimals.cents(Decimal(share)))
+
+
+def _skills(cases: Sequence[Any]) -> list[dict[str, Any]]:
+    return [{"tag": tag, "score_percentage": _percent(share)} for tag, share in rules.skills(cases)]
+
+
 item: Show = show(Item())
+_compared, _compared_case = show(_Compared()), show(_ComparedCase())
 _result, _violation, _case = show(_Result()), show(_Violation()), show(_Case())
 
 
-def detail(sitting: Any, cases: Sequence[Any], violations: Sequence[Any]) -> dict[str, Any]:
+def comparison(
+    assessment: Any, results: Sequence[tuple[Any, Sequence[Any]]], medians: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Show completed sessions of an assessment side by side, and the medians of all."""
+    whole = medians["whole"]
+    return {
+        "assessment": {"slug": assessment.slug, "title": assessment.title},
+        "results": [
+            {**_compared(sitting), "cases": [_compared_case(one) for one in cases], "skills": _skills(cases)}
+            for sitting, cases in results
+        ],
+        "median": {
+            "of": whole.count,
+            "score_percentage": _percent(whole.share),
+            "cases": [
+                {"assessment_case_id": str(one.assessment_case_id), "score_percentage": _percent(one.share)}
+                for one in medians["cases"]
+            ],
+            "skills": [
+                {"tag": one.tag, "score_percentage": _percent(one.share)} for one in medians["skills"]
+            ],
+        },
+    }
+
+
+def detail(
+    sitting: Any, cases: Sequence[Any], violations: Sequence[Any], *, percentile: int | None
+) -> dict[str, Any]:
     """Show a completed session with its violations, case by case."""
     return {
         **_result(sitting),
@@ -104,6 +162,8 @@ def detail(sitting: Any, cases: Sequence[Any], violations: Sequence[Any]) -> dic
         "consent": settings.consent(sitting),
         "violation_events": [_violation(one) for one in violations],
         "cases": [_case(one) for one in cases],
+        "skills": _skills(cases),
+        "percentile": percentile,
     }
 
 

@@ -94,14 +94,16 @@ class Reader:
                 elif where == "query" or "default" in schema:
                     arguments[name] = copy.deepcopy(schema.get("default"))
                 continue
-            if len(values) > 1 or not bodies.sound(values[0]):
-                faults.append(fault(pointer, "Must be given once, as text."))
+            many = schema.get("type") == "array"  # the parameter is repeated
+            if (len(values) > 1 and not many) or not all(map(bodies.sound, values)):
+                faults.append(fault(pointer, "Must be text." if many else "Must be given once, as text."))
                 continue
-            value = bodies.read_text(values[0], schema)
-            found = compiled.faults(value, pointer)
+            each = [bodies.read_text(one, schema["items"] if many else schema) for one in values]
+            taken: Any = each if many else each[0]
+            found = compiled.faults(taken, pointer)
             faults.extend(found)
             if not found:
-                arguments[name] = compiled.finish(value)
+                arguments[name] = compiled.finish(taken)
         faults.extend(
             fault("/query" + step(name), unknown(name, self.query).replace("field", "parameter"))
             for name in given["query"]

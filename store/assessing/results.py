@@ -9,7 +9,9 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, contains_eager
 from sqlalchemy.orm.attributes import set_committed_value
 
+import rules.results
 from rules import grading
+from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from store import events, outbox
@@ -60,6 +62,35 @@ def get(session: Session, invitation: Invitation, *, for_update: bool = False) -
         raise NotFound("There is no session of this invitation.")
     set_committed_value(sitting, "invitation", invitation)
     return sitting, cases(session, sitting), list(violations.of(session, sitting))
+
+
+def of_tokens(
+    session: Session, caller: Caller, assessment_id: UUID, tokens: Sequence[str]
+) -> list[tuple[CandidateSession, list[SessionCase]]]:
+    """Load completed sessions of an assessment with their cases, by their invitations' tokens and in that order.
+
+    Raises NotFound for a token that no invitation to it has, Invalid for one that is not completed.
+    """
+    named = visible(caller, Invitation).where(
+        Invitation.assessment_id == assessment_id, Invitation.token.in_(tokens)
+    )
+    invited = {one.token: one for one in session.scalars(named)}
+    for token in tokens:
+        if token not in invited:
+            raise NotFound("There is no such invitation to this assessment.", invite_token=token)
+        rules.results.check_comparable(token, invited[token].status)
+    ids = [one.id for one in invited.values()]
+    sat = {
+        one.invitation_id: one
+        for one in session.scalars(select(CandidateSession).where(CandidateSession.invitation_id.in_(ids)))
+    }
+    asked = select(SessionCase).where(SessionCase.session_id.in_([one.id for one in sat.values()]))
+    of: dict[UUID, list[SessionCase]] = {}
+    for case in session.scalars(asked.order_by(SessionCase.case_order)):
+        of.setdefault(case.session_id, []).append(case)
+    for one in invited.values():
+        set_committed_value(sat[one.id], "invitation", one)
+    return [(sat[invited[token].id], of.get(sat[invited[token].id].id, [])) for token in tokens]
 
 
 def ungraded(session: Session, session_id: UUID, *, for_update: bool = False) -> Whole | None:

@@ -56,6 +56,12 @@ class CandidateSession(Base, Owned, Updated):
             postgresql_where=text("completed_at IS NULL"),
         ),
         Index("ix_sessions_passed", "assessment_id", "passed", "id", "updated_at"),
+        Index(
+            "ix_sessions_scores",
+            "assessment_id",
+            "score_percentage",
+            postgresql_where=text("settled_at IS NOT NULL"),
+        ),
         Index("ix_sessions_updated_at", "assessment_id", "updated_at"),
         Index("ix_sessions_begun", "organisation_id", "livemode", "started_at", "assessment_id"),
         Index(

@@ -29,6 +29,7 @@ COPIED = (
     "starter_code",
     "test_cases",
     "rubric",
+    "tags",
 )
 
 

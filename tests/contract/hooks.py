@@ -7,7 +7,7 @@ A case that is meant to be accepted gets the id of something that exists (makers
 import copy
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -70,6 +70,12 @@ def in_order(query: Any) -> Any:
     return {**query, "date_from": min(days), "date_to": max(days)} if days else query
 
 
+def with_real(query: Any, real: Mapping[str, str]) -> Any:
+    """Have a query name who is there."""
+    found = {"user_id": real.get("user_id"), "invite_token": [real.get("token"), real.get("other_token")]}
+    return query and {name: found.get(name) or value for name, value in query.items()}
+
+
 def is_answered(value: Any) -> bool:
     return isinstance(value, str) and value in answered
 
@@ -102,8 +108,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         if operation == "save_answer" and body:
             real["assessment_case_id"] = real[kind_of_case(body["answer"])]
         case.path_parameters = {name: real.get(name, value) for name, value in case.path_parameters.items()}
-        if case.query and "user_id" in case.query:
-            case.query = {**case.query, "user_id": real.get("user_id", case.query["user_id"])}
+        case.query = with_real(case.query, real)
     if operation in FITS and body is not None:
         path = {name: str(value) for name, value in case.path_parameters.items()}
         FITS[operation](body, Request(path, case.media_type, lambda text: chained and is_answered(text)))

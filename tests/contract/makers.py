@@ -136,6 +136,11 @@ def a_submission() -> Ids:
     return made
 
 
+def two_submissions() -> Ids:
+    """Sessions of one assessment that are over, which may be compared."""
+    return {**shared(an_assessment), **a_submission(), "other_token": a_submission()["token"]}
+
+
 # --------------------------------------------------------------------------------------------- squads, pipelines
 def a_squad() -> Ids:
     return {"team_id": call("POST", "/org/squads/", {"name": "Platform team"})["id"]}
@@ -376,6 +381,7 @@ FRESH: dict[str, Make] = {
     "reopen_invitation": an_expired_invitation,
     "retake_invitation": a_submission,
     "review_result": a_submission,
+    "compare_results": lambda: shared(two_submissions),
     "delete_case": a_case,
     "update_job": a_job,
     "publish_job": a_job,

@@ -34,7 +34,7 @@ class Row:
 
     state: State = nothing
     body: Body | None = None
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
     media: str = JSON  # that the body is sent in
     files: Mapping[str, File] = field(default_factory=dict)

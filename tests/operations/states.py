@@ -129,6 +129,16 @@ def a_programming_sitting(api: Api) -> Ids:
     return a_sitting(api, CODE)
 
 
+def two_submissions(api: Api) -> Ids:
+    """Two sessions of one assessment that are over."""
+    made = a_submission(api)
+    other = post(api, f"/assessments/{made['slug']}/invites/", {"email": address()})
+    post(candidate(api), f"/invites/{other['invite_token']}/start/")
+    post(candidate(api), f"/invites/{other['invite_token']}/submit/")
+    graded(api)
+    return {**made, "other_token": other["invite_token"]}
+
+
 def a_submission(api: Api) -> Ids:
     """A session that is over: the number is graded, the text waits for a reviewer."""
     made = a_sitting(api)
