@@ -89,7 +89,7 @@ def place(**changes: object) -> Iterator[Settings]:
             secret_key="bench",
             webhook_allow_private=True,
             log_level="WARNING",
-            **changes,  # type: ignore[arg-type]
+            **changes,  # type: ignore[arg-type]  # names of settings, whose types differ
         )
         wiring.configure(settings)
         yield settings

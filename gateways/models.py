@@ -200,9 +200,8 @@ def _library() -> Any:
     """Load it when a model is first asked: it takes longer than the rest of a process's start."""
     import openai
 
-    logging.getLogger("openai").setLevel(
-        logging.WARNING
-    )  # below that it logs what is said, whatever OPENAI_LOG is
+    # Below that it logs what is said, whatever OPENAI_LOG is.
+    logging.getLogger("openai").setLevel(logging.WARNING)
     return openai
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from rules.errors import Invalid, LimitReached, NotFound
 
 LONGEST_MESSAGE = 5_000
-MOST_DOCUMENT = (
-    4 << 20
-)  # bytes of updates that a room's document is made of: beyond it, nobody can write more
+# Bytes of updates that a room's document is made of: beyond it, nobody can write more.
+MOST_DOCUMENT = 4 << 20
 MOST_NUMBERS = 200_000  # events and updates of one room: beyond it, it is no interview
 ALWAYS = {"end", "leave", "code", "whiteboard"}  # but for these, which tell how it stood at last
 EVENTS_AT_ONCE = 200

@@ -47,9 +47,8 @@ class OutboxItem(Base, Identified):
     job: Mapped[str]  # the actor's name: mail, grade
     arguments: Mapped[dict[str, Any]]
     due_at: Mapped[datetime] = mapped_column(default=now)  # moved ahead while somebody works on it: the lease
-    attempts: Mapped[int] = mapped_column(
-        default=0
-    )  # whoever counts one has the lease, until somebody counts the next
+    # Whoever counts one has the lease, until somebody counts the next.
+    attempts: Mapped[int] = mapped_column(default=0)
     finished_at: Mapped[datetime | None]
     last_error: Mapped[str | None]
 

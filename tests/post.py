@@ -19,9 +19,8 @@ class Post(socketserver.ThreadingTCPServer):
         self.words: list[str] = []
         self.answers: dict[str, str] = {}
         self.taken: Callable[[bytes], None] = self.mails.append
-        self.speaking = (
-            threading.Event()
-        )  # while it is not set, the server takes connections and says nothing
+        # While it is not set, the server takes connections and says nothing.
+        self.speaking = threading.Event()
         self.speaking.set()
 
     def handle_error(self, request: object, client_address: object) -> None:

@@ -375,6 +375,18 @@ def test_only_app_reads_the_environment() -> None:
             assert name not in ("environ", "getenv", "environb"), f"{short(path)}:{node.lineno}"
 
 
+def test_reasons_stand_above_what_they_are_for() -> None:
+    """A comment after a bracket that closes a longer statement is of nobody knows which line."""
+    left = re.compile(r"^\s*[\])}][\])},:]*  # (?!fmt:|type:|noqa)")
+    found = [
+        f"{short(path)}:{number}"
+        for path in sources()
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if left.match(line)
+    ]
+    assert found == []
+
+
 def test_files_stay_short() -> None:
     long = {
         short(path): n

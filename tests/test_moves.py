@@ -8,11 +8,12 @@ import pytest
 
 from tests.test_house import short, sources
 
+# The last refuses one.
 MOVERS = {
     "store/events.py apply",
     "store/events.py _moving",
     "store/database/base.py Base",
-}  # the last refuses one
+}
 # Columns of that name which are no state of a resource: nobody moves them, and no event is named for them.
 NO_STATES = {
     "store/assessing/sessions.py SessionCase": "how right an answer is: a grade, given anew by each review",

@@ -22,13 +22,14 @@ log = logging.getLogger("hiring.refusals")
 
 RETRY_AFTER_SECONDS = 5
 MACHINES = "/api/"  # below it every refusal is JSON
+# A page also for whoever takes anything: forms are sent here without a script.
 PAGES = (
     "/application/",
     "/careers/",
     "/interview/",
     "/join/",
     "/offer/",
-)  # a page also for whoever takes anything: forms are sent here without a script
+)
 ASSISTANT = "/api/v1/public/assistant/"
 LONGEST_FLAT = 20_000
 ALWAYS = ("documentation_url", "request_id")  # of details: the header X-Request-Id says the same
@@ -92,9 +93,8 @@ def render(fault: Exception, path: str) -> Answer:
             "%s", refusal.code, extra={"waited_for": getattr(fault, "waited_for", "its turn or its end")}
         )
     elif isinstance(fault, (errors.AiDisabled, errors.AiProviderError)):
-        log.warning(
-            "%s", refusal.code, extra={"reason": str(refusal)}
-        )  # no traceback: it could quote what was said
+        # No traceback: it could quote what was said.
+        log.warning("%s", refusal.code, extra={"reason": str(refusal)})
     elif refusal.status >= 500:
         log.error("%s", refusal.code, exc_info=fault)
     else:

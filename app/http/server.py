@@ -73,9 +73,8 @@ def serve(
     os.environ.setdefault("LIMIT_SHARE", str(1 / processes))
     with metrics.together(processes):
         if settings.metrics_port is not None:
-            engine.configure(
-                settings.database_url, pool_size=2
-            )  # for the figures, until the application does
+            # For the figures, until the application does.
+            engine.configure(settings.database_url, pool_size=2)
             metrics.serve(settings, "web", folder=folder)
         configured = config("app.http.server:application", processes=processes)
         if processes > 1:

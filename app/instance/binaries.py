@@ -97,9 +97,8 @@ def _within_reach(path: Path, account: Account | None, copy: Callable[[Path, Pat
 
 def _copy_postgres(path: Path, target: Path) -> None:
     install = path.parent.parent
-    inside = (
-        target / install.parent.name / install.name
-    )  # PostgreSQL and its libraries find each other by this shape
+    # PostgreSQL and its libraries find each other by this shape.
+    inside = target / install.parent.name / install.name
     (inside / "bin").mkdir(parents=True)
     for name in ("postgres", "initdb"):
         shutil.copyfile(path.parent / name, inside / "bin" / name)

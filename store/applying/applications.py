@@ -86,9 +86,8 @@ class Application(Base, Owned, Updated):
     status: Mapped[str] = mapped_column(default="submitted")
     held_from: Mapped[str | None]  # the status before the hold
     source: Mapped[str]
-    source_detail: Mapped[
-        dict[str, Any] | None
-    ]  # what the link said that led here; None where that is not kept
+    # What the link said that led here; None where that is not kept.
+    source_detail: Mapped[dict[str, Any] | None]
     consent_at: Mapped[datetime | None]
     consent_text_hash: Mapped[str | None]  # of the privacy notice as it stood then: SHA-256, hexadecimal
     external_id: Mapped[str | None]

@@ -82,9 +82,8 @@ class CandidateSession(Base, Owned, Updated):
     completed_at: Mapped[datetime | None]
     passing_score: Mapped[int]  # as it stood at the start
     violation_counts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # violation_type -> number
-    integrity_review_status: Mapped[
-        str | None
-    ]  # needs_review once violations reach the assessment's threshold
+    # `needs_review` once violations reach the assessment's threshold.
+    integrity_review_status: Mapped[str | None]
     graded_at: Mapped[datetime | None]  # every case has its grade or waits for review
     settled_at: Mapped[datetime | None]  # nothing is pending_review; the verdict, if there is one, was told
     score: Mapped[Decimal | None] = mapped_column(Numeric(12, 2))

@@ -14,11 +14,8 @@ from store.database.engine import Change
 from store.database.ids import new_id
 from store.database.prepared import Bound, Prepared, rows
 
-ALWAYS, IF_TOLD, NEVER = (
-    "always",
-    "if told",
-    "never",
-)  # when a transaction writes the row of whom it is done for
+# When a transaction writes the row of whom it is done for.
+ALWAYS, IF_TOLD, NEVER = ("always", "if told", "never")
 
 
 @dataclass(slots=True)
@@ -124,9 +121,8 @@ def to_write(change: Change) -> list[Bound]:
     if entry is not None:
         when = change.info.pop("audit_when")
         wanted = when == ALWAYS or (when == IF_TOLD and entry.is_told)
-        if (
-            wanted and not entry.is_written and (entry.status_code or 0) < 400
-        ):  # what was refused is kept apart
+        # What was refused is kept apart.
+        if wanted and not entry.is_written and (entry.status_code or 0) < 400:
             entry.is_written = True
             entries.append(entry)
     return [_written(entries)] if entries else []

@@ -52,9 +52,8 @@ class Job(Base, Named, Updated):
             postgresql_where=text("status = 'draft' AND publish_error IS NULL"),
         ),
         Index("ix_jobs_expiry", "expires_at", postgresql_where=text("status = 'open'")),
-        Index(
-            "ix_jobs_open", "id", postgresql_where=text("status = 'open' AND livemode")
-        ),  # of all organisations
+        # Of all organisations.
+        Index("ix_jobs_open", "id", postgresql_where=text("status = 'open' AND livemode")),
     )
 
     title: Mapped[str]

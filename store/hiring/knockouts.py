@@ -21,9 +21,8 @@ class KnockoutRule(Base, Identified):
     job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id"))
     field_key: Mapped[str]
     operator: Mapped[str]
-    value: Mapped[
-        list[Any]
-    ]  # holds the one value, because JSON's null and no value are two things to a column
+    # Holds the one value, because JSON's null and no value are two things to a column.
+    value: Mapped[list[Any]]
     on_fail: Mapped[str]
     is_active: Mapped[bool]
     sort_order: Mapped[int]

@@ -89,19 +89,16 @@ class Interview(Base, Owned, Updated):
     target_role: Mapped[str] = mapped_column(default="")
     target_company: Mapped[str] = mapped_column(default="")
     difficulty: Mapped[str] = mapped_column(default="")
-    identity_match: Mapped[str] = mapped_column(
-        default="unlinked"
-    )  # with the session below, as it was at first
+    # With the session below, as it was at first.
+    identity_match: Mapped[str] = mapped_column(default="unlinked")
     candidate_session_id: Mapped[UUID | None] = mapped_column(ForeignKey("sessions.id"))
     pipeline_enrollment_id: Mapped[UUID | None] = mapped_column(ForeignKey("enrollments.id"))
     stage: Mapped[int | None]  # where the enrollment stood, if that is an interview: whose outcome this is
     template_id: Mapped[UUID | None] = mapped_column(ForeignKey("interview_templates.id"))
-    ics_sequence: Mapped[int] = mapped_column(
-        default=0
-    )  # of the calendar's entry: rises with each change of it
-    last_number: Mapped[int] = mapped_column(
-        BigInteger, default=0
-    )  # of the room's events and updates together
+    # Of the calendar's entry: rises with each change of it.
+    ics_sequence: Mapped[int] = mapped_column(default=0)
+    # Of the room's events and updates together.
+    last_number: Mapped[int] = mapped_column(BigInteger, default=0)
     speaking_since: Mapped[datetime | None]  # when an AI took its turn, which it has not ended
     analysis_status: Mapped[str] = mapped_column(default="pending")  # pending, ready, failed
     analysis: Mapped[dict[str, Any] | None]

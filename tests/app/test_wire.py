@@ -350,9 +350,8 @@ def test_the_key_is_looked_at_before_a_large_body_that_comes_slowly(server: Addr
         first = f"{operation.method} {re.sub(r'{[^}]+}', 'x', operation.path)} HTTP/1.1"
         length = "Content-Length: 1000000"
         sent = request(first, *filter(None, [key]), "Content-Type: application/json", length, body=b"{")
-        answer = answered(
-            until_closed(server, sent)
-        )  # which waits for what never comes, or else has the answer
+        # Which waits for what never comes, or else has the answer.
+        answer = answered(until_closed(server, sent))
         assert (answer.status, answer.error["code"]) == (401, "INVALID_API_KEY"), operation.id
 
 

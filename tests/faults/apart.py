@@ -29,11 +29,8 @@ from tests.faults.processes import Fleet
 from tests.faults.troubles import TROUBLES, World
 
 RATE = 30.0  # of each kind in a second
-TWICE, ALWAYS, NEVER = (
-    2.0,
-    0.050,
-    1.0,
-)  # of the 99th percentile; seconds that are fine anyhow; seconds of nothing
+# Of the 99th percentile; seconds that are fine anyhow; seconds of nothing.
+TWICE, ALWAYS, NEVER = 2.0, 0.050, 1.0
 PATIENCE = 60.0  # for what arrives after the last request
 AFTER = 2.0  # seconds after which all is normal, once a server goes on
 LATEST = 9.0  # a request's deadline, and the way there and back

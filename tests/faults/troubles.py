@@ -40,9 +40,8 @@ class World:
     arrivals: Arrivals
     key: str
     back: float = 0.0  # when what stood still went on
-    said: list[str] = field(
-        default_factory=list
-    )  # what the operator should know of a trouble beside its figures
+    # What the operator should know of a trouble beside its figures.
+    said: list[str] = field(default_factory=list)
 
     @property
     def http(self) -> httpx.Client:

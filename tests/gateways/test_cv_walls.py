@@ -69,11 +69,8 @@ print(json.dumps([seen, sorted(os.listdir({str(ROOT)!r})), sorted(os.environ)]))
     )
     seen, ours, environment = taken_over(with_limits + code)
     assert seen == []
-    assert set(ours) - {".venv"} == {
-        "gateways",
-        "insides",
-        "rules",
-    }  # and the libraries, where they are installed here
+    # And the libraries, where they are installed here.
+    assert set(ours) - {".venv"} == {"gateways", "insides", "rules"}
     assert set(environment) <= {
         "HOME",
         "LANG",

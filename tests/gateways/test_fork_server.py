@@ -149,13 +149,8 @@ def test_the_filter_knows_both_machines():
         number = dict.fromkeys(("read", "execve", "futex"), 0x7FFF0000)
         for name in number:
             assert _judge(steps, machine, calls.ALLOWED[name][calls.MACHINES[machine][0]]) == 0x7FFF0000
-        for refused in (
-            425,
-            447,
-            428,
-            467,
-            435,
-        ):  # io_uring_setup, memfd_secret, open_tree, open_tree_attr, clone3
+        # The numbers of io_uring_setup, memfd_secret, open_tree, open_tree_attr and clone3.
+        for refused in (425, 447, 428, 467, 435):
             assert _judge(steps, machine, refused) == 0x50000 | 38
         assert _judge(steps, machine, calls.SOCKETS[0][calls.MACHINES[machine][0]], 40) == 0x50000 | 97
         assert _judge(steps, machine, calls.SOCKETS[0][calls.MACHINES[machine][0]], 2) == 0x7FFF0000

@@ -65,9 +65,8 @@ def test_no_program_gets_what_it_wants(program, level):
     assert sandbox.run("python", "print(1)", [""])[0].stdout == "1\n"
 
 
-READERS = [
-    one for one in ALL if one.language == "python" and one.name != "service_code.py"
-]  # which it is made of
+# Which it is made of.
+READERS = [one for one in ALL if one.language == "python" and one.name != "service_code.py"]
 
 
 @pytest.mark.parametrize("program", map(marked, READERS))

@@ -80,9 +80,8 @@ def test_one_case_may_stand_at_the_top_level(tenant: Tenant, platform: list[str]
     [row] = tenant.live.post(at, {"case_id": platform[0], "weight": 2}).json()
     assert (row["order"], row["weight"]) == (0, 2)
     mine = own(tenant.live)
-    refusal(
-        tenant.live.post(at, {"case_id": mine}), 404, "CASE_NOT_FOUND"
-    )  # platform is the default here too
+    # Platform is the default here too.
+    refusal(tenant.live.post(at, {"case_id": mine}), 404, "CASE_NOT_FOUND")
     [row] = tenant.live.post(at, {"case_id": mine, "source": "org"}).json()
     assert (row["source"], row["order"]) == ("org", 1)
 

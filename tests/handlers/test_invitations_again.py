@@ -189,9 +189,8 @@ def test_time_is_up_when_the_moved_deadline_says_so(tenant: Tenant) -> None:
     assert seen(tenant.live, token)["extra_time_percent"] == 25
     with store.transaction() as session:
         session.scalars(sitting).one().deadline_at = now() - timedelta(seconds=1)
-    refused(
-        change(tenant.live, token, extra_time_percent=100), "completed"
-    )  # the schedule is about to come by
+    # The schedule is about to come by.
+    refused(change(tenant.live, token, extra_time_percent=100), "completed")
     kind.batch()
     assert seen(tenant.live, token)["status"] == "completed"
 

@@ -48,9 +48,8 @@ def test_the_document_and_the_list_have_the_same_filters_and_orders(operation: D
     found = listing(operation)
     asked = {one["name"]: one for one in operation.parameters if one["in"] == "query"}
     orders = asked.pop("ordering", None)
-    said = {
-        name for name in asked if name.startswith("utm_") or name in ("ref", "referrer")
-    }  # by a link, of where it stood
+    # By a link, of where it stood.
+    said = {name for name in asked if name.startswith("utm_") or name in ("ref", "referrer")}
     assert set(asked) - {"cursor", "page_size"} - said == set(found.filters)
     if orders:
         assert set(orders["schema"]["enum"]) == set(found.orders)

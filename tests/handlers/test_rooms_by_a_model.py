@@ -233,9 +233,8 @@ class Room(RuleBasedStateMachine):
 def test_whatever_happens_a_room_is_where_the_model_has_it_and_its_replay_is_what_was_seen(
     http: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        gateways.sandbox, "available", lambda _language: False
-    )  # the sandbox has tests of its own
+    # The sandbox has tests of its own.
+    monkeypatch.setattr(gateways.sandbox, "available", lambda _language: False)
     run_state_machine_as_test(
         type("OfThisRun", (Room,), {"http": http}),
         settings=settings(

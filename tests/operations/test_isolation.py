@@ -55,9 +55,8 @@ def test_an_id_is_looked_for_below_its_parent_alone(
 ) -> None:
     mine = row.state(tenant.live)
     for theirs in (row.state(tenant.live), row.state(other.live), row.state(tenant.test)):
-        same = [
-            name for name in in_path(operation) if mine[name] == theirs[name]
-        ]  # two jobs of one organisation
+        # Two jobs of one organisation.
+        same = [name for name in in_path(operation) if mine[name] == theirs[name]]
         for name in in_path(operation):
             if not same:
                 answer = ask(tenant.live, operation, row, mine | {name: theirs[name]})

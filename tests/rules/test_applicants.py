@@ -23,11 +23,8 @@ NOTHING: dict[str, Any] = {
         ("on_hold", {"held_from": "hired"}, "hired"),
         ("on_hold", {"held_from": "withdrawn"}, "withdrawn"),
         ("knockout_failed", {}, "in_review"),
-        (
-            "knockout_failed",
-            {"visibility": "immediate"},
-            "in_review",
-        ),  # from before anybody was mailed of one
+        # From before anybody was mailed of one.
+        ("knockout_failed", {"visibility": "immediate"}, "in_review"),
         ("knockout_failed", {"mail_at": THEN}, "in_review"),
         ("knockout_failed", {"mailed_at": THEN}, "rejected"),
         ("on_hold", {"held_from": "knockout_failed", "mailed_at": THEN}, "rejected"),

@@ -216,9 +216,8 @@ def make(kind: Kind, tenant: Tenant) -> list[UUID]:
         fresh = fresh[-COUNT:]
         moment = now() - due._after - timedelta(seconds=1)
         these = due._id.in_(fresh)
-        if (
-            due._order is not due._moment
-        ):  # rows go in the order of their ids: whatever is before them goes too
+        # Rows go in the order of their ids: whatever is before them goes too.
+        if due._order is not due._moment:
             these = due._id <= max(fresh)
         session.execute(due.model.__table__.update().where(these).values({due._moment.key: moment}))
     return fresh

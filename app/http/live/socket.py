@@ -181,9 +181,8 @@ class Socket:
                 then(await self.hub.do(act))
             except Refusal as fault:
                 self._refuse(act.id if act.kind != stream.UPDATE else None, fault)
-                if (
-                    act.kind == stream.UPDATE
-                ):  # what it has and the room has not: it comes back and says it again
+                # What it has and the room has not: it comes back and says it again.
+                if act.kind == stream.UPDATE:
                     self.client.close(ENDS.get(fault.status, TOO_SLOW))
 
         task = asyncio.create_task(kept())
