@@ -86,12 +86,7 @@ def asked_for(retry_after: str, now: datetime) -> timedelta:
         if moment.tzinfo is None:  # a date that says -0000
             moment = moment.replace(tzinfo=UTC)
         return max(timedelta(0), min(moment - now, LONGEST_RETRY_AFTER))
-    except (
-        ValueError,
-        TypeError,
-        OverflowError,
-        IndexError,
-    ):  # whatever the parser makes of mad days and hours
+    except (ValueError, TypeError, OverflowError, IndexError):  # what the parser makes of mad days
         return timedelta(0)
 
 
