@@ -1,5 +1,7 @@
 // The server owns the time: this only counts down to its deadline, on its clock.
 
+import { attempt } from "./take-storage.js";
+
 const WARNINGS = [
   { seconds: 60, level: "last", text: "Less than one minute left." },
   { seconds: 300, level: "soon", text: "Less than five minutes left." },
@@ -67,15 +69,6 @@ export function makeClock({ allowed, onWarning, onLastSeconds, onZero }) {
   }
 
   return { now, sync, recall, run, follow, stop: () => clearTimeout(timer), nearEnd: () => deadline !== null && deadline - now() < 6000 };
-}
-
-// A browser may forbid storage.
-function attempt(work) {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
 }
 
 function written(seconds) {

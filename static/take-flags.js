@@ -1,5 +1,7 @@
 // What a candidate wants to look at again, kept on this device; other tabs of this browser see it at once.
 
+import { attempt } from "./take-storage.js";
+
 export function makeFlags(token, onChange) {
   const key = `take-flags:${token}`;
   let flagged = read(key);
@@ -24,12 +26,3 @@ export function makeFlags(token, onChange) {
 }
 
 const read = (key) => new Set(JSON.parse(attempt(() => localStorage.getItem(key)) ?? "[]"));
-
-// A browser may forbid storage; then flags last as long as the page.
-function attempt(work) {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
-}

@@ -1,5 +1,7 @@
 // The undo of each program outlives a reload: the editors' states are kept for this tab when the page goes.
 
+import { attempt } from "./take-storage.js";
+
 export function makeUndo(token, views) {
   const prefix = `take-undo:${token}:`;
 
@@ -17,13 +19,4 @@ export function makeUndo(token, views) {
       attempt(() => Object.keys(sessionStorage).filter((key) => key.startsWith(prefix)).forEach((key) => sessionStorage.removeItem(key)));
     },
   };
-}
-
-// A browser may forbid storage, and there may be too much of it: then undo begins anew.
-function attempt(work) {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
 }
