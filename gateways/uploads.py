@@ -43,6 +43,19 @@ def keeping(organisation_id: UUID, sent: Mapping[str, Any]) -> Iterator[Kept]:
                 files.delete(one["key"])
 
 
+@contextmanager
+def keeping_chunk(organisation_id: UUID, content: bytes) -> Iterator[Kept]:
+    """Keep a part of a recording before it is written down; let it go where nothing came of it."""
+    key = f"recordings/{organisation_id}/{uuid4()}"
+    kept = Kept([{"size_bytes": len(content), "key": key}])
+    try:
+        files.put(key, content)
+        yield kept
+    finally:
+        if not kept.needed:
+            files.delete(key)
+
+
 def _keep(organisation_id: UUID, kind: str, file: Any) -> dict[str, Any]:
     sniffed = kinds.sniff(file.content)
     assert sniffed is not None  # its faults were looked at

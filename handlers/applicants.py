@@ -18,8 +18,8 @@ from schemas import candidates as candidate_schemas
 from schemas import offers as offer_schemas
 from schemas.views import Redirect, View
 from store import events
-from store.accounts import organisations
-from store.applying import applications, attachments, moves, room, screened, status_links
+from store.accounts import organisations, room
+from store.applying import applications, attachments, moves, screened, status_links
 from store.applying.applications import Application
 from store.hiring import fields
 from store.offering import moves as offer_moves

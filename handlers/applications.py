@@ -23,8 +23,8 @@ from schemas import emails
 from schemas import offers as offer_schemas
 from schemas.files import File
 from store import events, outbox
-from store.accounts import organisations
-from store.applying import applications, attachments, moves, room, screened, status_links
+from store.accounts import organisations, room
+from store.applying import applications, attachments, moves, screened, status_links
 from store.applying import lists as application_lists
 from store.applying.applications import Application
 from store.branding import settings

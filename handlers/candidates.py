@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from gateways import files
 from rules import candidates as rules
-from rules import decimals
+from rules import decimals, links
 from rules.caller import Caller
 from rules.clock import iso, now
 from rules.errors import NotFound
@@ -19,7 +19,7 @@ from schemas import candidates as schemas
 from store import events
 from store.accounts import organisations
 from store.applying import applications
-from store.assessing import assessments
+from store.assessing import assessments, recordings
 from store.database.engine import Reading
 from store.people import candidates, erasing, exporting, merging, notes, scorecards
 from store.people.candidates import Candidate
@@ -125,6 +125,9 @@ def export_candidate(begin: Begin, caller: Caller, candidate_id: UUID) -> Body:
             **held,
             "meta": organisations.quota(session, caller),
         }
+    for one in (one for invitation in held["invitations"] for one in invitation["sessions"]):
+        url = links.recordings(recordings.seal(UUID(one["id"])))
+        one["recordings"] = [track | {"url": url} for track in one["recordings"]]
     kept = [(one, files.get(one["key"])) for one in held["files"]]
     shown["files"] = [schemas.file(one, content) for one, content in kept]
     return shown

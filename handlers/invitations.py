@@ -20,6 +20,7 @@ from rules.pages import Page
 from schemas import emails, reports
 from schemas import enrollments as enrollment_schemas
 from schemas import invitations as schemas
+from schemas import recordings as recording_schemas
 from schemas import results as result_schemas
 from schemas import sessions as session_schemas
 from schemas.files import File
@@ -27,7 +28,7 @@ from store import events, outbox
 from store.accounts import organisations
 from store.advancing import enrollments, waiting
 from store.applying import applications
-from store.assessing import assessments, invitations, inviting, results, sessions, standing
+from store.assessing import assessments, invitations, inviting, recordings, results, sessions, standing
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.auditing import trail
@@ -212,7 +213,12 @@ def review_result(session: Session, caller: Caller, token: str, body: Body) -> B
 
 
 def _result(session: Session, sitting: CandidateSession, *rest: Any) -> Body:
-    return result_schemas.detail(sitting, *rest, percentile=standing.percentile(session, sitting))
+    recorded: list[Body] = []
+    if sitting.recording:
+        link = recordings.seal(sitting.id)
+        recorded = recording_schemas.items(sitting, recordings.of(session, sitting), link)
+    percentile = standing.percentile(session, sitting)
+    return result_schemas.detail(sitting, *rest, percentile=percentile, recorded=recorded)
 
 
 def _terms(body: Mapping[str, Any]) -> Body:

@@ -1,6 +1,6 @@
 """The pages that a person sees. One layout for all, nothing from another host, nothing kept by the browser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Any
@@ -38,7 +38,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",  # the address holds the token
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), fullscreen=(self)",
+    "Permissions-Policy": "camera=(), display-capture=(), microphone=(), geolocation=(), fullscreen=(self)",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -46,6 +46,9 @@ HEADERS = {
 SPOKEN = HEADERS | {
     "Permissions-Policy": HEADERS["Permissions-Policy"].replace("microphone=()", "microphone=(self)")
 }
+
+# What a kind of recording needs of the browser.
+FEATURES = {"webcam": "camera", "screen": "display-capture"}
 
 HOME_SHOWS = 50
 
@@ -82,6 +85,7 @@ def show_take_page(session: Session, token: str) -> View:
     ended_by_time = state["completed_at"] is not None and state["completed_at"] == state["deadline_at"]
     return page(
         TEMPLATES[sitting.status],
+        headers=_recorded(state.get("recording", {}).get("kinds", [])),
         brand=brand(session, sitting.invitation.organisation_id),
         state=sitting.status,
         session=state,
@@ -89,6 +93,14 @@ def show_take_page(session: Session, token: str) -> View:
         expires_at=sitting.invitation.expires_at,
         ended_by_time=ended_by_time,
     )
+
+
+def _recorded(kinds: Sequence[str]) -> dict[str, str]:
+    """Return the headers of a page that records: camera and screen where they are asked for, and nowhere else."""
+    policy = HEADERS["Permissions-Policy"]
+    for feature in (FEATURES[kind] for kind in kinds if kind in FEATURES):
+        policy = policy.replace(f"{feature}=()", f"{feature}=(self)")
+    return HEADERS | {"Permissions-Policy": policy}
 
 
 def show_interview_page(session: Session, token: str) -> View:

@@ -13,14 +13,15 @@ import gateways.judging
 import gateways.sandbox
 import rules.sessions
 import schemas.enrollments
+import schemas.recordings
 import schemas.results
 import schemas.sessions
 import schemas.settings
 from gateways.places import Holder
-from rules import consent
+from rules import consent, recordings
 from rules.errors import Invalid, NotFound
 from store.advancing import waiting
-from store.assessing import answering, queueing, results, sessions, violations
+from store.assessing import answering, assessments, queueing, results, sessions, violations
 from store.assessing.sessions import Sitting
 from store.branding import settings
 
@@ -46,9 +47,12 @@ def start_session(session: Session, token: str, body: Body) -> Body:
     rules.sessions.require_startable(sitting.status)
     if sitting.session is None:
         own, accepted = settings.of(session, sitting.invitation.organisation_id), body["consent_accepted"]
-        if wrong := consent.faults(own, accepted=accepted):
+        recorded, days = recordings.asked(sitting.invitation.assessment), settings.recordings_days(own)
+        wrong = consent.faults(own, accepted=accepted) + recordings.faults(recorded, body[recordings.FIELD])
+        if wrong:
             raise Invalid(fields=wrong)
         agreed = consent.given(own, accepted=accepted, moment=sitting.moment)
+        agreed |= recordings.given(sitting.organisation_name, recorded, days, sitting.moment)
         sessions.start(session, sitting, schemas.sessions.event, agreed)
     return view(session, sitting)
 
@@ -141,9 +145,15 @@ def view(session: Session, sitting: Sitting) -> Body:
     """Show a sitting, with its cases while it runs, and before the start with what there is to agree to."""
     running = sitting.session if sitting.status == "started" else None
     shown = schemas.sessions.show(sitting, answering.cases(session, running) if running else [])
+    if running and running.recording:
+        shown["recording"] = schemas.recordings.agreed(running)
     if sitting.status == "pending":
         own = settings.of(session, sitting.invitation.organisation_id)
+        assessment, name = sitting.invitation.assessment, sitting.organisation_name
         shown["privacy"] = schemas.settings.privacy(own)
+        shown["case_types"] = assessments.case_types(session, assessment)
+        if kinds := recordings.asked(assessment):
+            shown["recording"] = schemas.recordings.asked(name, kinds, settings.recordings_days(own))
     return shown
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from rules import brand, consent, retention
+from rules import brand, consent
 from rules.caller import Caller
 from schemas import emails, html
 from schemas import settings as schemas
@@ -25,8 +25,7 @@ def update_settings(session: Session, caller: Caller, body: Body) -> Body:
     texts = {name: html.clean(body[name]) for name in schemas.HTML if name in body}
     brand.check_html(texts)
     days = body.get("retention_days", {})
-    retention.check(days)
-    values = body | texts | {f"{name}_days": days[name] for name in ("candidates", "events") if name in days}
+    values = body | texts | {f"{name}_days": days[name] for name in days if name in days}
     values.pop("retention_days", None)
     if values.get("reply_to"):
         values["reply_to"] = emails.normal(values["reply_to"])

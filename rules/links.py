@@ -56,6 +56,11 @@ def shared_interview(token: str) -> str:
     return f"{_base_url}/interview/shared/{token}"
 
 
+def recordings(token: str) -> str:
+    """Return the link under which a sitting's recordings are played, for as long as the token is good."""
+    return f"{_base_url}/recordings/{token}"
+
+
 def logo(organisation_slug: str) -> str:
     """Return where everybody finds an organisation's logo."""
     return f"{_base_url}/brand/{organisation_slug}/logo/"

@@ -9,7 +9,7 @@ from marshmallow import Schema, fields
 from rules import decimals, links
 from rules import results as rules
 from rules.clock import iso
-from schemas import sessions, settings
+from schemas import recordings, sessions, settings
 from schemas.fields import DecimalText, Moment, Show
 from schemas.showing import show
 
@@ -153,10 +153,15 @@ def comparison(
 
 
 def detail(
-    sitting: Any, cases: Sequence[Any], violations: Sequence[Any], *, percentile: int | None
+    sitting: Any,
+    cases: Sequence[Any],
+    violations: Sequence[Any],
+    *,
+    percentile: int | None,
+    recorded: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Show a completed session with its violations, case by case."""
-    return {
+    """Show a completed session with its violations, case by case, and its recordings where there are any."""
+    shown = {
         **_result(sitting),
         "report_url": links.report(sitting.invitation.token),
         "consent": settings.consent(sitting),
@@ -165,6 +170,9 @@ def detail(
         "skills": _skills(cases),
         "percentile": percentile,
     }
+    if sitting.recording:
+        shown |= {"recording_consent": recordings.consent(sitting), "recordings": list(recorded)}
+    return shown
 
 
 outcome_event = sessions.outcome_event

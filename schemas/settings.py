@@ -35,7 +35,7 @@ class Settings(Schema):
     retention_days = fields.Function(
         lambda row: {
             "candidates": row.candidates_days,
-            "recordings": RECORDINGS_DAYS,
+            "recordings": row.recordings_days or RECORDINGS_DAYS,
             "events": row.events_days,
         }
     )

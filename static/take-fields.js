@@ -23,6 +23,9 @@ export function toAnswer(one, value) {
   return SOME_NUMBER.test(typed) && Number.isFinite(number) ? { answer: number } : { fault: "Please enter a number, such as 3.5 or -12." };
 }
 
+// The field for an answer alone, for a try before the start.
+export const makeField = (one, how) => FIELDS[one.case_type](one, how);
+
 // Builds a case once; `set(value)` shows a value that came from elsewhere. It stays as it is while another one is shown.
 export function makeCase(one, total, { language, flagged, kept, onInput, onRun, onWait, onChoose, onFlag }) {
   const isCode = one.case_type === "coding";

@@ -108,6 +108,7 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
       }, QUIET_MS);
     });
   }
+  return { signal }; // what others note, such as a recording that ended, goes the same way
 }
 
 // The field of an answer that an event is in, below the editor's shadow root too.

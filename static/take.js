@@ -9,6 +9,8 @@ import { makeCase, toAnswer } from "./take-fields.js";
 import { makeFlags } from "./take-flags.js";
 import { canFullscreen, enterFullscreen, watch } from "./take-guard.js";
 import { forgetPage, isKept, keepPage } from "./take-kept.js";
+import { makeReady } from "./take-ready.js";
+import { makeRecording } from "./take-recording.js";
 import { makeReview } from "./take-submit.js";
 import { makeUndo } from "./take-undo.js";
 
@@ -34,6 +36,7 @@ function offerStart() {
   until.textContent = new Date(until.dateTime).toLocaleString("en-GB", LOCAL_TIME);
   button.disabled = false;
   const consent = byId("consent"); // there where the organisation asks for it
+  const ready = makeReady(api, first);
   const tell = (missing) => {
     byId("consent-problem").hidden = !missing;
     consent.toggleAttribute("aria-invalid", missing);
@@ -46,12 +49,14 @@ function offerStart() {
       consent.focus();
       return;
     }
+    const problem = ready.problem();
+    if (problem) return problem.focus();
     button.disabled = true;
     byId("start-problem").hidden = true;
     // Full screen may only be asked for in the click itself.
     if (first.assessment.rules.enforce_fullscreen && canFullscreen()) await enterFullscreen();
-    const result = await api.start(Boolean(consent?.checked));
-    if (result.ok && result.body.status === "started") return work(result.body, result);
+    const result = await api.start(Boolean(consent?.checked), ready.accepted());
+    if (result.ok && result.body.status === "started") return work(result.body, result, ready.streams);
     if (result.ok || result.kind === "refused") return location.reload(); // the state has changed: its own page says so
     button.disabled = false;
     byId("start-problem").textContent = "We cannot reach the server just now. The clock has not started; please try again in a moment.";
@@ -66,7 +71,7 @@ function pageLoad() {
   return { sentAt: at(page?.requestStart ?? 0), receivedAt: at(page?.responseStart ?? 0) };
 }
 
-function work(session, moments) {
+function work(session, moments, streams = {}) {
   const cases = session.cases;
   const title = session.assessment.title;
   const views = new Map(); // of the cases that were shown, by id: each stays as it was left
@@ -280,6 +285,7 @@ function work(session, moments) {
     answers.end();
     flags.end();
     undo.end();
+    recording.end();
     forgetPage();
     review.close();
     for (const id of ["workspace", "status-bar", "time-notice"]) byId(id).hidden = true;
@@ -319,8 +325,10 @@ function work(session, moments) {
   else ready.then(() => isOver || keepPage());
   if (cases.length) goTo(keepHistory(), { focus: first.status === "pending" });
   else showNothing();
-  watch({ rules: session.assessment.rules, organisation: session.organisation.name, api, currentOrder: () => current?.case_order, isOver: () => isOver });
+  const guard = watch({ rules: session.assessment.rules, organisation: session.organisation.name, api, currentOrder: () => current?.case_order, isOver: () => isOver });
+  const recording = makeRecording({ token, api, session, clock, streams, report: guard.signal });
   clock.run(session.deadline_at);
+  recording.start();
 
   // An assessment may have no cases: there is nothing to do but to submit it.
   function showNothing() {

@@ -16,7 +16,7 @@ from tests.document import lint  # noqa: E402 - a script, which has the root fro
 
 STATIC = ROOT / "static"
 SOURCES = STATIC / "src"
-MADE = ("room.js", "editor.js", "built-*.js")
+MADE = ("room.js", "editor.js", "record.js", "play.js", "built-*.js")
 
 
 def _scripts(folder: Path) -> dict[str, bytes]:

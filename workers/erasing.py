@@ -30,6 +30,12 @@ def erase(_id: UUID, arguments: Mapping[str, Any]) -> None:
         _forget_answers(arguments, addresses | set(orjson.loads(secrets.unseal(arguments["traces"]))))
 
 
+def let_go(_id: UUID, arguments: Mapping[str, Any]) -> None:
+    """Let files go whose rows are deleted."""
+    for key in arguments["files"]:
+        files.delete(key)
+
+
 def _forget_answers(arguments: Mapping[str, Any], words: set[str]) -> None:
     """Look at every answer that is kept, some at a time: each of them is read, for each is encrypted."""
     owner, small = UUID(arguments["organisation_id"]), {word.lower() for word in words if word}

@@ -26,7 +26,7 @@ from store import events
 from store.accounts import idempotency, organisations
 from store.advancing import waiting
 from store.applying import moves
-from store.assessing import invitations, sessions
+from store.assessing import invitations, recordings, sessions
 from store.auditing import sealing, trail
 from store.database import aside
 from store.database.aside import Row
@@ -45,6 +45,7 @@ log = logging.getLogger("hiring.schedule")
 
 BATCH = 1000  # rows in one transaction, where one statement does them all
 FEW = 200  # where each is looked at
+A_HANDFUL = 10  # where each has thousands of others
 LONGEST_TURN = timedelta(seconds=2)  # until a process that stops, or a clock that does it itself, goes on
 LONGEST_SLEEP = timedelta(seconds=1)  # something may become due earlier than what was next
 
@@ -202,6 +203,8 @@ KINDS = (
     Kind(untouched.DUE, erase_candidates, 1),
     Kind(retention.EVENTS, retention.events_deletion(retention.EVENTS)),
     Kind(retention.EVENTS_SOONER, retention.events_deletion(retention.EVENTS_SOONER)),
+    Kind(recordings.DUE, recordings.let_go(recordings.DUE), A_HANDFUL),
+    Kind(recordings.SOONER, recordings.let_go(recordings.SOONER), A_HANDFUL),
     Kind(retention.DELIVERIES, retention.delete_deliveries),
     Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),
     Kind(retention.SET_ASIDE, retention.deletion(retention.SET_ASIDE)),

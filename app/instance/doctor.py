@@ -16,7 +16,7 @@ from gateways import languages, mail, sandbox
 from gateways.cv import walled
 from gateways.letters import printing
 from rules.clock import now
-from store.applying import room
+from store.accounts import room
 from store.operating import health, reencryption
 from workers import schedule
 

@@ -4,8 +4,7 @@ from app.instance import logs
 from app.instance.settings import Settings
 from gateways import files, mail, models, sandbox, webhooks
 from rules import links, plans, voice
-from store.accounts import limits
-from store.applying import room
+from store.accounts import limits, room
 from store.assessing import queueing
 from store.database import engine, secrets
 from store.database.waits import Waits

@@ -8,7 +8,7 @@ const here = new URL(".", import.meta.url).pathname;
 const folder = process.argv[2] ?? `${here}..`;
 const made = await build({
   absWorkingDir: here,
-  entryPoints: { room: "main.js", editor: "code.js" },
+  entryPoints: { room: "main.js", editor: "code.js", record: "record.js", play: "play.js" },
   outdir: "made",
   chunkNames: "built-[name]-[hash]",
   bundle: true,

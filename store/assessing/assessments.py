@@ -228,6 +228,13 @@ def attach(
     return rows
 
 
+def case_types(session: Session, assessment: Assessment) -> list[str]:
+    """List of what types an assessment's cases are."""
+    types = select(Case.case_type).join(AssessmentCase, AssessmentCase.case_id == Case.id)
+    mine = types.where(AssessmentCase.assessment_id == assessment.id)
+    return list(session.scalars(mine.distinct().order_by(Case.case_type)))
+
+
 def detach(session: Session, assessment: Assessment, rows: Sequence[AssessmentCase]) -> None:
     """Take cases out of an assessment. The assessment row must be locked."""
     for row in rows:

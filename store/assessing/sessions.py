@@ -93,6 +93,8 @@ class CandidateSession(Base, Owned, Updated):
     time_spent_seconds: Mapped[int | None]
     consent_at: Mapped[datetime | None]
     consent_text_hash: Mapped[str | None]  # of the privacy notice as it stood then: SHA-256, hexadecimal
+    # What the candidate agreed to have recorded: kinds, days, the notice as it was shown, accepted_at.
+    recording: Mapped[dict[str, Any] | None]
 
     invitation: Mapped[Invitation] = relationship(lazy="raise")
 

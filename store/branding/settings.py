@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.caller import Caller
 from rules.clock import now
-from rules.retention import EVENTS_DAYS
+from rules.retention import EVENTS_DAYS, RECORDINGS_DAYS
 from store.accounts.organisations import Organisation
 from store.database.base import ANYONE, Base, Updated
 from store.database.engine import Means
@@ -31,6 +31,12 @@ class Settings(Base, Updated):
             "candidates_days",
             "organisation_id",
             postgresql_where=text("candidates_days IS NOT NULL"),
+        ),
+        Index(
+            "ix_organisation_settings_recordings_days",
+            "recordings_days",
+            "organisation_id",
+            postgresql_where=text("recordings_days IS NOT NULL"),
         ),
         Index(
             "ix_organisation_settings_events_days",
@@ -53,6 +59,7 @@ class Settings(Base, Updated):
     consent_required: Mapped[bool] = mapped_column(default=False, server_default="false")
     source_tracking: Mapped[bool] = mapped_column(default=False, server_default="false")
     candidates_days: Mapped[int | None]  # None: for ever
+    recordings_days: Mapped[int | None]  # None: as many as the service says
     events_days: Mapped[int] = mapped_column(default=EVENTS_DAYS, server_default=str(EVENTS_DAYS))
 
 
@@ -138,6 +145,11 @@ def of(means: Means, organisation_id: UUID) -> Any:
     """Read the same of an organisation whose page somebody sees."""
     row = _READ.first(means, organisation_id=organisation_id)
     return row if row.own else row._replace(**_DEFAULTS)
+
+
+def recordings_days(row: Any) -> int:
+    """Return for how many days an organisation keeps recordings."""
+    return int(row.recordings_days or RECORDINGS_DAYS)
 
 
 def change(session: Session, caller: Caller, values: Mapping[str, Any]) -> None:

@@ -1,9 +1,10 @@
 """Webhook secrets at rest: encrypted with keys derived from the service's own secret key."""
 
 from base64 import urlsafe_b64encode
+from datetime import timedelta
 from functools import lru_cache
 
-from cryptography.fernet import Fernet, MultiFernet
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -46,6 +47,14 @@ def again(stored: str) -> str:
 def unseal(stored: str) -> str:
     """Return what was encrypted; raises cryptography.fernet.InvalidToken when no key fits."""
     return _keys().decrypt(stored.encode()).decode()
+
+
+def opened(sealed: str, within: timedelta) -> str | None:
+    """Return what was encrypted so long ago at most; None where it is older, or nothing that was encrypted here."""
+    try:
+        return _keys().decrypt(sealed.encode(), ttl=int(within.total_seconds())).decode()
+    except InvalidToken:
+        return None
 
 
 decrypt = lru_cache(maxsize=4_096)(unseal)  # for what is needed again and again: the secrets of endpoints

@@ -3,10 +3,10 @@
 from sqlalchemy.orm import configure_mappers
 
 from store import events, outbox
-from store.accounts import idempotency, keys, members, organisations, squads
+from store.accounts import idempotency, keys, members, organisations, room, squads
 from store.advancing import enrollments, pipelines
-from store.applying import applications, attachments, room, screening, status_links
-from store.assessing import assessments, cases, invitations, sessions
+from store.applying import applications, attachments, screening, status_links
+from store.assessing import assessments, cases, invitations, recordings, sessions
 from store.auditing import rows
 from store.branding import settings
 from store.database import aside
@@ -43,6 +43,7 @@ __all__ = [
     "outbox",
     "pipelines",
     "presence",
+    "recordings",
     "requirements",
     "room",
     "rooms",

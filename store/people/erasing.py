@@ -17,6 +17,7 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.tokens import new_token
 from store import outbox
+from store.accounts import room
 from store.database import secrets
 from store.database.ids import new_id
 from store.database.prepared import Prepared
@@ -113,6 +114,13 @@ ROWS = (
     "UPDATE scorecards SET criteria = '[]', updated_at = :moment WHERE candidate_id = ANY (:people)",
 )
 _ROWS = [Prepared(text(statement)) for statement in ROWS]
+_CHUNKS = Prepared(
+    text("""
+    DELETE FROM recording_chunks
+    WHERE recording_id IN (SELECT id FROM recordings WHERE session_id = ANY (:sessions)) RETURNING key, size_bytes
+    """)
+)
+_RECORDINGS = Prepared(text("DELETE FROM recordings WHERE session_id = ANY (:sessions) RETURNING id"))
 _NOTES = Prepared(text("DELETE FROM candidate_notes WHERE candidate_id = ANY (:people) RETURNING id"))
 _FILES = Prepared(
     text("DELETE FROM attachments WHERE application_id = ANY (:applications) RETURNING id, key, size_bytes")
@@ -128,10 +136,6 @@ _TRACES = Prepared(
     UNION ALL SELECT interviewer_token FROM interviews WHERE id = ANY (:interviews)
     """)
 )
-_ROOM = Prepared(
-    text("UPDATE files_kept SET bytes = greatest(0, bytes - :size) WHERE organisation_id = :organisation_id")
-)
-
 # What a payload tells of its person, and by which of its fields it is found.
 PERSONAL = (
     "email",
@@ -216,19 +220,21 @@ def erase(session: Session, caller: Caller, id: UUID, *, with_answers: bool = Tr
         statement.run(session, **given)
     notes = _NOTES.all(session, **named)
     files = _FILES.all(session, **named)
-    if files:
-        _ROOM.run(session, caller, size=sum(one.size_bytes for one in files))
+    chunks = _CHUNKS.all(session, **named)
+    recordings = _RECORDINGS.all(session, **named)
+    if files or chunks:
+        room.give_back(session, caller.organisation_id, sum(one.size_bytes for one in (*files, *chunks)))
     events = [row.id for row in _EVENTS.all(session, caller, emails=found, personal=list(PERSONAL))]
     deliveries = _DELIVERIES.all(session, caller, events=events, personal=list(PERSONAL), moment=moment)
     mails = [row.id for row in _MAILS.all(session, caller, emails=found, moment=moment)]
     _SET_ASIDE.run(session, ids=mails)
     _PROFILES.run(session, **given)  # last: whoever links a row to them has ended by now
     held = (id for ids in named.values() for id in ids)
-    traces += map(str, (*held, *(one.id for one in (*notes, *files))))
+    traces += map(str, (*held, *(one.id for one in (*notes, *files, *recordings))))
     work = {
         "organisation_id": str(caller.organisation_id),
         "livemode": caller.livemode,
-        "files": [one.key for one in files],
+        "files": [one.key for one in (*files, *chunks)],
         "mails": [str(one) for one in mails],
         "deliveries": [str(one.id) for one in deliveries if one.in_hand],
         # No row tells them.
@@ -238,7 +244,14 @@ def erase(session: Session, caller: Caller, id: UUID, *, with_answers: bool = Tr
         work["traces"] = secrets.encrypt(orjson.dumps(traces).decode())
     for delay in (timedelta(0), AGAIN_AFTER):
         outbox.add(session, caller, "erase", delay=delay, **work)
-    gone = {"notes": notes, "files": files, "events": events, "deliveries": deliveries, "mails": mails}
+    gone = {
+        "notes": notes,
+        "files": files,
+        "recordings": recordings,
+        "events": events,
+        "deliveries": deliveries,
+        "mails": mails,
+    }
     return {
         "erased_at": moment,
         "receipt_id": new_id(),

@@ -32,7 +32,10 @@ HELD = {
                     'cases', (SELECT coalesce(jsonb_agg(to_jsonb(one) - ARRAY[{OURS}] ORDER BY case_order), '[]')
                               FROM session_cases AS one WHERE session_id = sitting.id),
                     'violations', (SELECT coalesce(jsonb_agg(to_jsonb(seen) ORDER BY id), '[]')
-                                   FROM violations AS seen WHERE session_id = sitting.id)
+                                   FROM violations AS seen WHERE session_id = sitting.id),
+                    'recordings', (SELECT coalesce(jsonb_agg(to_jsonb(track) - ARRAY[{OURS}, 'track']
+                                                             ORDER BY started_ms, id), '[]')
+                                   FROM recordings AS track WHERE session_id = sitting.id)
                 )), '[]')
                 FROM sessions AS sitting WHERE invitation_id = invitation.id
             )

@@ -19,8 +19,7 @@ from app.cli import listen
 from app.instance import doctor, places
 from app.instance.settings import Settings
 from store import outbox
-from store.accounts import limits, organisations
-from store.applying import room
+from store.accounts import limits, organisations, room
 from store.database import aside, engine, secrets
 from store.database.aside import Row
 from store.database.ids import new_id

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 import store
 from gateways import files
-from store.applying import room
+from store.accounts import room
 from store.applying.attachments import Attachment
 from store.outbox import OutboxItem
 from tests.api import Api, Tenant

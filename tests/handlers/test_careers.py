@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.instance.settings import Settings
-from store.applying import room as rooms
+from store.accounts import room as rooms
 from tests.api import Api, Tenant, address
 from tests.probes import faults, refusal
 

@@ -45,6 +45,10 @@ _TAKE = Prepared(
     """)
 )
 
+_GIVE_BACK = Prepared(
+    text("UPDATE files_kept SET bytes = greatest(0, bytes - :size) WHERE organisation_id = :organisation_id")
+)
+
 
 def used(session: Session, caller: Caller) -> int:
     """Return how many bytes are kept for the caller's organisation."""
@@ -63,6 +67,11 @@ def take(session: Session, caller: Caller, size: int) -> None:
     """Count files that are kept, or refuse, however many come at once."""
     if size and _TAKE.first(session, caller, size=size, most=_most) is None:
         check(caller, _most, size)
+
+
+def give_back(session: Session, organisation_id: UUID, size: int) -> None:
+    """Count no longer what was let go."""
+    _GIVE_BACK.run(session, organisation_id=organisation_id, size=size)
 
 
 def nearly_full(session: Session, *, share: float, limit: int) -> list[tuple[str, float]]:
