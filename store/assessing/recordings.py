@@ -1,4 +1,4 @@
-"""Recordings of sittings: what is known of them. Their chunks are kept by gateways.files, each under a key of its own."""
+"""Recordings of sittings: what is known of them. Their chunks are kept by gateways.files, each under its key."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -325,8 +325,6 @@ def a_full_name(body: Body, request: Request) -> None:
 def a_look(body: Body, request: Request) -> None:
     """A colour that stands out on light and dark pages; consent is asked for where there is a notice."""
     body.pop("consent_required", None)
-    if body.get("retention_days"):
-        body["retention_days"].pop("recordings", None)
     if body.get("colour") is not None:
         body["colour"] = "#1f5eff"
 
@@ -341,6 +339,13 @@ def a_file(body: Body, request: Request) -> None:
     """Bytes that are made up are of no kind."""
     if "file" in body:
         body["file"] = b"Ada Lovelace"
+
+
+def a_part(body: Body, request: Request) -> None:
+    """The first part of a camera's track."""
+    body |= {"kind": "webcam", "media_type": "video/webm"}
+    if "content" in body:
+        body["content"] = b"a video"
 
 
 def some_tags(body: Body, request: Request) -> None:
@@ -419,6 +424,7 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "ask_assistant": a_conversation,
     "review_result": a_review,
     "save_answer": an_answer,
+    "save_recording_chunk": a_part,
     "run_code": a_try,
     "create_invitation": an_address_of_somebody,
     "update_invitation": a_moment_to_come,

@@ -121,6 +121,34 @@ def a_programming_sitting() -> Ids:
     return {**made, "assessment_case_id": made["coding"]}
 
 
+def a_recorded_assessment() -> Ids:
+    body = {"title": "Recorded", "webcam_recording_enabled": True}
+    slug = call("POST", "/assessments/create/", body)["slug"]
+    call("PATCH", f"/assessments/{slug}/update/", {"status": "active"})
+    return {"slug": slug}
+
+
+def a_recorded_sitting() -> Ids:
+    made = an_invitation(a_recorded_assessment)
+    call("POST", f"/invites/{made['token']}/start/", {"recording_accepted": ["webcam"]}, base=CANDIDATE)
+    return {**made, "track": str(uuid.uuid4()), "number": "0"}
+
+
+def a_recording() -> Ids:
+    made = a_recorded_sitting()
+    told = {"kind": "webcam", "media_type": "video/webm", "started_ms": "0", "duration_ms": "5000"}
+    place = f"{CANDIDATE}/invites/{made['token']}/recordings/{made['track']}/0/"
+    kept = http.put(place, data=told, files={"content": ("chunk", b"a video")})
+    kept.raise_for_status()
+    call("POST", f"/invites/{made['token']}/submit/", base=CANDIDATE)
+    [shown] = call("GET", f"/invites/{made['token']}/result/")["recordings"]
+    return {
+        "token": shown["url"].rpartition("/")[2],
+        "recording_id": kept.json()["recording_id"],
+        "number": "0",
+    }
+
+
 def a_submission() -> Ids:
     """A session that is over and graded, as far as a program can: its texts wait for a reviewer."""
     made = an_invitation()
@@ -437,6 +465,9 @@ FRESH: dict[str, Make] = {
     "retry_delivery": a_delivery,
     "start_session": an_invitation,
     "save_answer": a_sitting,
+    "save_recording_chunk": a_recorded_sitting,
+    "get_recording_chunk": a_recording,
+    "show_recordings_page": a_recording,
     "run_code": a_programming_sitting,
     "report_violation": a_sitting,
     "submit_session": a_sitting,

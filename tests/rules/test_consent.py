@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from rules import consent, members, retention, sources
+from rules import consent, members, sources
 from rules.clock import now
 from rules.errors import Invalid
 
@@ -45,13 +45,6 @@ def test_a_links_words_are_kept_in_one_line_each_and_no_others() -> None:
     }
     assert sources.detail({"ref": "x" * 999}) == {"ref": "x" * sources.LONGEST}
     assert sources.detail({}) is None
-
-
-def test_recordings_have_their_days_and_no_others() -> None:
-    retention.check({})
-    retention.check({"recordings": 90, "candidates": None})
-    with pytest.raises(Invalid):
-        retention.check({"recordings": 91})
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from store.delivering import fanout
 from store.interviewing import presence
 from store.measuring import counts
 from store.people import candidates
+from tests import recording
 from tests.api import Tenant, address
 from tests.hooks import happen, new_caller, new_endpoint
 from tests.pipelines import enroll, measured, pipeline
@@ -133,6 +134,16 @@ def known(_: Tenant) -> None:
         candidates.meet_all(session, caller, people)
 
 
+def recorded(tenant: Tenant) -> None:
+    for _ in range(COUNT):
+        assert recording.send(tenant.live, recording.a_sitting(tenant.live)).status_code == 200
+
+
+def recorded_where_less_is_kept(tenant: Tenant) -> None:
+    tenant.live.patch("/org/settings/", {"retention_days": {"recordings": 7}})
+    recorded(tenant)
+
+
 def delivered(_: Tenant) -> None:
     caller = new_caller()
     new_endpoint(caller)
@@ -194,6 +205,8 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "candidates": known,
     "events": happened,
     "events kept shorter": happened_to_who_keeps_less,
+    "recordings": recorded,
+    "recordings kept shorter": recorded_where_less_is_kept,
     "deliveries": delivered,
     "outbox": worked,
     "set aside": noted,

@@ -131,7 +131,7 @@ def test_events_go_as_early_as_their_organisation_says(tenant: Tenant, other: Te
 @pytest.mark.parametrize(
     ("days", "pointer", "word"),
     [
-        ({"recordings": 30}, "/retention_days/recordings", "recorded"),
+        ({"recordings": 0}, "/retention_days/recordings", "1"),
         ({"candidates": 29}, "/retention_days/candidates", "30"),
         ({"events": 31}, "/retention_days/events", "30"),
         ({"events": None}, "/retention_days/events", ""),
@@ -150,9 +150,9 @@ def test_what_cannot_be_kept_so_is_refused_where_it_stands(
 
 
 def test_one_number_of_days_changes_and_the_others_stay(tenant: Tenant) -> None:
-    keep(tenant.live, candidates=365, recordings=90)
+    keep(tenant.live, candidates=365, recordings=60)
     keep(tenant.live, events=7)
     shown = tenant.test.get("/org/settings/").json()["retention_days"]
-    assert shown == {"candidates": 365, "recordings": 90, "events": 7}
+    assert shown == {"candidates": 365, "recordings": 60, "events": 7}
     keep(tenant.live, candidates=None)
     assert tenant.live.get("/org/settings/").json()["retention_days"]["candidates"] is None

@@ -1,5 +1,6 @@
 """What needs no key: the candidate's side, careers, the pages, the documents and the service's health."""
 
+from tests import recording
 from tests.operations import states
 from tests.operations.rows import FORM, MULTIPART, Row
 from tests.operations.table.jobs import CV, PERSON
@@ -32,6 +33,14 @@ ROWS = {
     "run_code": Row(states.a_programming_sitting, {"answer": CODE}),
     "get_run": Row(states.a_sitting),
     "report_violation": Row(states.a_sitting, {"violation_type": "focus_loss", "case_order": 1}, status=201),
+    "save_recording_chunk": Row(
+        recording.a_sitting,
+        {"kind": "webcam", "media_type": "video/webm", "started_ms": 1000, "duration_ms": 5000},
+        media=MULTIPART,
+        files={"content": ("chunk", recording.PICTURE, "application/octet-stream")},
+    ),
+    "show_recordings_page": Row(recording.a_recording, answers=PAGE),
+    "get_recording_chunk": Row(recording.a_recording, answers="application/octet-stream"),
     "submit_session": Row(states.a_sitting),
     "get_room": Row(states.a_joined_room),
     "join_room": Row(states.a_room, {"name": "Ada Lovelace", "consent_accepted": True}),
