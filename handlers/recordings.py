@@ -45,21 +45,21 @@ def save_recording_chunk(begin: Begin, token: str, track: UUID, number: int, bod
         caller = organisations.caller_of(session, sitting.invitation)
         found = recordings.track(session, sitting, track)
         if rules.is_known(number, found.chunks if found else 0):
-            return schema.kept(found)
+            return schema.kept(found, sitting.status)
         room.check(caller, room.used(session, caller), len(content))
     with uploads.keeping_chunk(caller.organisation_id, content) as kept, begin() as session:
         sitting = sessions.hold(session, token, schemas.sessions.event)
         agreed = _check(sitting, body["kind"])
         found = recordings.track(session, sitting, track)
         if rules.is_known(number, found.chunks if found else 0):
-            return schema.kept(found)
+            return schema.kept(found, sitting.status)
         recordings.check_room(session, sitting, found, len(content))
         room.take(session, caller, len(content))
         told = {name: body[name] for name in ("kind", "media_type", "started_ms")}
         found = found or recordings.begin(session, sitting, agreed["days"], track=track, **told)
         recordings.add(session, found, kept.files[0], body["duration_ms"])
         session.flush()
-        shown = schema.kept(found)
+        shown = schema.kept(found, sitting.status)
         kept.needed = True
     return shown
 

@@ -27,9 +27,9 @@ def agreed(sitting: Any) -> dict[str, Any]:
     return {name: sitting.recording[name] for name in ("kinds", "notice")}
 
 
-def kept(recording: Any) -> dict[str, Any]:
-    """Confirm chunks to the candidate's page."""
-    return {"recording_id": str(recording.id), "chunks": recording.chunks}
+def kept(recording: Any, status: str) -> dict[str, Any]:
+    """Confirm chunks to the candidate's page, and say whether the session still runs."""
+    return {"recording_id": str(recording.id), "chunks": recording.chunks, "status": status}
 
 
 def consent(sitting: Any) -> dict[str, Any] | None:

@@ -4,8 +4,8 @@ const BASE = "take-recordings";
 const MOST_BYTES = 300e6; // on the device; a network that is away for so long ends the recording
 const PAUSES_MS = [1000, 2000, 5000, 10000, 30000];
 
-// `onFull` is told where there is no room: "server" or "device". `onChange` is told how many parts wait.
-export async function openChunks({ token, api, onFull = () => {}, onChange = () => {} }) {
+// `onFull` is told where there is no room, on the device or there; `onOver` where the session has ended meanwhile.
+export async function openChunks({ token, api, onFull = () => {}, onOver = () => {} }) {
   const shelf = await openShelf(token);
   const dead = new Set(); // tracks of which a part was refused: what follows would be of no use
   let [bytes, waiting] = await shelf.sums();
@@ -16,21 +16,21 @@ export async function openChunks({ token, api, onFull = () => {}, onChange = () 
 
   async function add(chunk) {
     if (full || dead.has(chunk.track)) return;
-    if (bytes + chunk.content.byteLength > MOST_BYTES) return end("device");
+    if (bytes + chunk.content.byteLength > MOST_BYTES) return end();
     try {
       await shelf.put({ ...chunk, token });
     } catch {
-      return end("device");
+      return end();
     }
     bytes += chunk.content.byteLength;
     waiting += 1;
     send();
   }
 
-  function end(where) {
+  function end() {
     if (full) return;
     full = true;
-    onFull(where);
+    onFull();
   }
 
   const send = () => (sending ??= drain().finally(() => {
@@ -39,7 +39,6 @@ export async function openChunks({ token, api, onFull = () => {}, onChange = () 
 
   async function drain() {
     for (let [id, chunk] = await shelf.first(); chunk; [id, chunk] = await shelf.first()) {
-      onChange(waiting);
       const result = dead.has(chunk.track) ? { ok: true } : await api.keep(chunk);
       if (!result.ok && result.kind === "offline") {
         await pause(result.waitMs || PAUSES_MS[Math.min(tries++, PAUSES_MS.length - 1)]);
@@ -48,13 +47,13 @@ export async function openChunks({ token, api, onFull = () => {}, onChange = () 
       tries = 0;
       if (!result.ok) {
         dead.add(chunk.track);
-        if (result.code === "LIMIT_REACHED") end("server");
+        if (result.code === "LIMIT_REACHED") end();
       }
+      if (result.body?.status === "completed") onOver();
       await shelf.remove(id);
       bytes -= chunk.content.byteLength;
       waiting -= 1;
     }
-    onChange(0);
   }
 
   const pause = (ms) =>

@@ -9,23 +9,25 @@ const PATIENCE_MS = 60_000; // to share the screen again after a reload
 
 const byId = (id) => document.getElementById(id);
 
-// `streams`: what was allowed before the start, by kind. `report(type, text)` tells the organisation.
-export function makeRecording({ token, api, session, clock, streams, report }) {
+// `streams`: what was allowed before the start, by kind. `report(type, text)` tells the organisation. `onOver`: the session
+// has ended somewhere else.
+export function makeRecording({ token, api, session, clock, streams, report, onOver }) {
   const kinds = session.recording?.kinds ?? [];
   const words = byId("recording-words").dataset;
   const running = new Map(); // kind -> its track
   const missed = new Set(); // kinds that were reported since they last ran
   const awaited = new Set(); // kinds that only a click can begin
-  let [over, full, chunks, release] = [false, false, null, () => {}];
-  const opened = kinds.length ? openChunks({ token, api, onFull }) : null;
+  let [over, full, mine, chunks, release] = [false, false, !navigator.locks, null, () => {}];
+  const opened = kinds.length ? openChunks({ token, api, onFull, onOver }) : null;
   const since = () => Math.max(0, Math.round(clock.now() - Date.parse(session.started_at)));
 
   function show() {
     const state = byId("recording-state");
     state.hidden = over || !kinds.length;
     const there = kinds.filter((kind) => running.has(kind)).map((kind) => words[`name${kind}`]);
-    state.dataset.state = full ? "full" : there.length ? "on" : "off";
-    byId("recording-state-text").textContent = full ? words.full : there.length ? `${words.on} ${there.join(", ")}` : words.off;
+    const now = !mine ? "elsewhere" : full ? "full" : there.length ? "on" : "off";
+    state.dataset.state = now;
+    byId("recording-state-text").textContent = [words[now], ...(now === "on" ? [there.join(", ")] : [])].join(" ");
     const wanted = over || full ? [] : kinds.filter((kind) => SIGNALS[kind] && canRecord(kind) && !running.has(kind) && (missed.has(kind) || awaited.has(kind)));
     byId("recording-notice-box").hidden = !wanted.length;
     byId("recording-again").replaceChildren(...wanted.map(again));
@@ -104,6 +106,7 @@ export function makeRecording({ token, api, session, clock, streams, report }) {
       // Another tab of the same assessment records once this one is closed.
       if (!navigator.locks) return go();
       navigator.locks.request(`take-recording:${token}`, () => {
+        mine = true;
         if (!over) go();
         return new Promise((resolve) => {
           release = resolve;

@@ -326,7 +326,7 @@ function work(session, moments, streams = {}) {
   if (cases.length) goTo(keepHistory(), { focus: first.status === "pending" });
   else showNothing();
   const guard = watch({ rules: session.assessment.rules, organisation: session.organisation.name, api, currentOrder: () => current?.case_order, isOver: () => isOver });
-  const recording = makeRecording({ token, api, session, clock, streams, report: guard.signal });
+  const recording = makeRecording({ token, api, session, clock, streams, report: guard.signal, onOver: refresh });
   clock.run(session.deadline_at);
   recording.start();
 

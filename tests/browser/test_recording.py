@@ -182,6 +182,21 @@ def test_what_was_refused_or_cannot_be_done_is_said_before_the_start_and_noted(
     expect_saved(page)
 
 
+def test_another_tab_does_not_record_and_the_end_there_ends_the_recording_here(page: Page) -> None:
+    invited = invite(TEXT, **asking("session"))
+    ready(page, invited)
+    begin(page)
+    expect(page.locator("#recording-state")).to_have_text("Recording: this page")
+    second = page.context.new_page()
+    second.goto(f"/take/{invited.token}")
+    expect(second.locator("#recording-state")).to_have_text("Recorded in your other tab")
+    submit(second)
+    expect_done(second)
+    expect_done(page)
+    expect(page.locator("#done-recording")).to_have_text("The recording has been sent.")
+    assert len(chunks(invited)["session"]) == 1
+
+
 def test_a_full_room_ends_the_recording_and_not_the_test(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_most", 10)
     invited = invite(TEXT, **asking("session"))
