@@ -1,4 +1,4 @@
-document.body.classList.contains("room-page")?await import("./built-room-2JF6ZKL3.js"):document.body.classList.contains("replay-page")&&await import("./built-replay-QR6BG6UA.js");
+document.body.classList.contains("room-page")?await import("./built-room-IHLF2XT3.js"):document.body.classList.contains("replay-page")&&await import("./built-replay-TC7YZMIC.js");
 /*
 Made of static/src.
 */
