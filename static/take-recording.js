@@ -5,6 +5,7 @@ import { element } from "./take-dom.js";
 import { askFor, canRecord, isLive, recordSteps, recordStream } from "./take-tracks.js";
 
 const SIGNALS = { screen: "screen_share", webcam: "webcam" };
+const SOON_MS = 500;
 const PATIENCE_MS = 60_000; // to share the screen again after a reload
 
 const byId = (id) => document.getElementById(id);
@@ -102,7 +103,7 @@ export function makeRecording({ token, api, session, clock, streams, report, onO
   return {
     start() {
       if (!kinds.length) return;
-      show();
+      setTimeout(show, SOON_MS); // by then it is known whether it is for this tab
       // Another tab of the same assessment records once this one is closed.
       if (!navigator.locks) return go();
       navigator.locks.request(`take-recording:${token}`, () => {

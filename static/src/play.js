@@ -7,6 +7,7 @@ const { token, played } = JSON.parse(find("state").textContent);
 const words = find("words").dataset;
 const length = played.duration_ms;
 const AT_ONCE = 4; // parts that are fetched together
+const AHEAD_MS = 15_000;
 const DRIFT_S = 0.6;
 const LONGEST_WAIT_MS = 8000;
 let [at, playing, speed, before, asked] = [0, false, 1, 0, 0];
@@ -106,8 +107,9 @@ async function makeSteps(track) {
   };
 }
 
-// A track is fetched when its time comes first.
+// A track is fetched shortly before its time comes first.
 const tracks = played.tracks.map((track) => ({ ...track, made: null, view: null, failed: false }));
+const isSoon = (track) => at >= track.started_ms - AHEAD_MS * speed && at < track.started_ms + track.duration_ms;
 const isNow = (track) => at >= track.started_ms && at < track.started_ms + Math.max(track.duration_ms, 1);
 
 function load(track) {
@@ -126,7 +128,7 @@ function show(jumped = false) {
   find("seek").setAttribute("aria-valuetext", `${clock(at)} / ${clock(length)}`);
   find("at").textContent = `${clock(at)} / ${clock(length)}`;
   const due = tracks.filter(isNow);
-  due.forEach(load);
+  tracks.filter((track) => isNow(track) || isSoon(track)).forEach(load);
   const waits = due.some((track) => !track.view && !track.failed);
   find("told").textContent = due.some((track) => track.failed) ? words.failed : waits ? words.loading : "";
   for (const track of tracks) {

@@ -33,9 +33,9 @@ HELD = {
                               FROM session_cases AS one WHERE session_id = sitting.id),
                     'violations', (SELECT coalesce(jsonb_agg(to_jsonb(seen) ORDER BY id), '[]')
                                    FROM violations AS seen WHERE session_id = sitting.id),
-                    'recordings', (SELECT coalesce(jsonb_agg(to_jsonb(track) - ARRAY[{OURS}, 'track']
+                    'recordings', (SELECT coalesce(jsonb_agg(to_jsonb(tape) - ARRAY[{OURS}, 'track']
                                                              ORDER BY started_ms, id), '[]')
-                                   FROM recordings AS track WHERE session_id = sitting.id)
+                                   FROM recordings AS tape WHERE session_id = sitting.id)
                 )), '[]')
                 FROM sessions AS sitting WHERE invitation_id = invitation.id
             )

@@ -23,6 +23,8 @@ HELD = """async () => {
     base.close();
     return held;
 }"""
+# As on a phone.
+WITHOUT_SCREENS = "if (window.MediaDevices) delete MediaDevices.prototype.getDisplayMedia"
 AGREED = "I agree to this recording"
 
 
@@ -161,7 +163,7 @@ def test_what_was_refused_or_cannot_be_done_is_said_before_the_start_and_noted(
     new_context: Callable[..., BrowserContext],
 ) -> None:
     context = new_context()
-    context.add_init_script("delete MediaDevices.prototype.getDisplayMedia")
+    context.add_init_script(WITHOUT_SCREENS)
     page = context.new_page()
     invited = invite(TEXT, **asking("webcam", "screen"))
     page.goto(f"/take/{invited.token}")
@@ -202,7 +204,7 @@ def test_a_full_room_ends_the_recording_and_not_the_test(page: Page, monkeypatch
     invited = invite(TEXT, **asking("session"))
     ready(page, invited)
     begin(page)
-    expect(page.locator("#recording-state")).to_have_text("Recording has ended: no room")
+    expect(page.locator("#recording-state")).to_have_text("Recording has ended: no room", timeout=20_000)
     write(page, "The test goes on.")
     expect_saved(page)
     submit(page)
@@ -261,20 +263,22 @@ def test_a_question_of_each_type_is_practised_and_nothing_of_it_is_kept(
 def test_the_engine_finds_nothing_before_the_start_and_where_recordings_are_played(
     new_context: Callable[..., BrowserContext], scheme: str, width: int
 ) -> None:
-    page = new_context(
-        color_scheme=scheme, bypass_csp=True, viewport={"width": width, "height": 800}
-    ).new_page()
+    context = new_context(color_scheme=scheme, bypass_csp=True, viewport={"width": width, "height": 800})
+    context.add_init_script(WITHOUT_SCREENS)
+    page = context.new_page()
     invited = invite(TEXT, CHOICE, **asking(*recording.ALL))
     page.goto(f"/take/{invited.token}")
     page.get_by_text("Practise: what answering is like").click()
     found = {"before": everything(page) + contrast(page)}
+    page.get_by_role("button", name="Start the assessment").click()
+    expect(page.locator("#ready-problem")).to_be_visible()
+    found["untried"] = everything(page) + contrast(page)
     page.locator("#try-webcam").click()
     expect(page.locator("[data-check=webcam]")).to_have_attribute("data-state", "bad")
     page.get_by_role("button", name="Start the assessment").click()
-    expect(page.locator("#ready-problem")).to_be_visible()
+    expect(page.locator("#recording-problem")).to_be_visible()
     found["refused"] = everything(page) + contrast(page)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    page.locator("#try-screen").click()
     page.get_by_label(AGREED).check()
     begin(page)
     expect(page.locator("#recording-notice-box")).to_be_visible()
