@@ -66,9 +66,8 @@ def save_recording_chunk(begin: Begin, token: str, track: UUID, number: int, bod
 
 def show_recordings_page(session: Session, token: str) -> View:
     """Show the page that plays a sitting's recordings beside its answers."""
-    try:
-        sitting = recordings.unseal(session, token)
-    except NotFound:
+    sitting = recordings.unseal(session, token)
+    if sitting is None:
         return pages.page("message.html", status=404, state="unknown")
     shown = schema.playback(
         sitting,
@@ -91,8 +90,8 @@ def get_recording_chunk(begin: Begin, token: str, recording_id: UUID, number: in
     """Hand out a chunk as it was sent."""
     with begin() as session:
         sitting = recordings.unseal(session, token)
-        key = recordings.key(session, sitting.id, recording_id, number)
-    content = files.get(key)
+        key = recordings.key(session, sitting, recording_id, number) if sitting else None
+    content = files.get(key) if key else None
     if content is None:
         raise NotFound
     return File(content, schema.MEDIA_TYPE, schema.HEADERS)

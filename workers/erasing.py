@@ -30,7 +30,7 @@ def erase(_id: UUID, arguments: Mapping[str, Any]) -> None:
         _forget_answers(arguments, addresses | set(orjson.loads(secrets.unseal(arguments["traces"]))))
 
 
-def let_go(_id: UUID, arguments: Mapping[str, Any]) -> None:
+def discard(_id: UUID, arguments: Mapping[str, Any]) -> None:
     """Let files go whose rows are deleted."""
     for key in arguments["files"]:
         files.delete(key)

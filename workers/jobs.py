@@ -42,7 +42,7 @@ JOBS: dict[str, Job] = {
     "probe": Job(probes.probe, threads=2, longest=timedelta(minutes=1), attempts=1_000),
     "replay": Job(replays.replay, threads=1, longest=timedelta(minutes=2)),
     "erase": Job(erasing.erase, threads=1, longest=timedelta(minutes=10)),
-    "let_go": Job(erasing.let_go, threads=1, longest=timedelta(minutes=10)),
+    "discard": Job(erasing.discard, threads=1, longest=timedelta(minutes=10)),
     "analyse": Job(analyses.analyse, threads=1, longest=timedelta(minutes=5), given_up=analyses.given_up),
     # A model may take its time: nobody's screening waits for it.
     "brief": Job(screening.brief, threads=2, longest=timedelta(minutes=5)),

@@ -9,7 +9,6 @@ from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, delete, 
 from sqlalchemy.orm import Mapped, Session, contains_eager, mapped_column, relationship
 
 from rules import recordings as rules
-from rules.errors import NotFound
 from rules.retention import RECORDINGS_MOST_DAYS
 from store import outbox
 from store.accounts import room
@@ -123,11 +122,11 @@ def seal(session_id: UUID) -> str:
     return secrets.encrypt(f"{SEALED}{session_id}")
 
 
-def unseal(session: Session, token: str) -> CandidateSession:
-    """Load the sitting of a link with its invitation and assessment; NotFound where its time is over, or it is none."""
+def unseal(session: Session, token: str) -> CandidateSession | None:
+    """Load the sitting of a link with its invitation and assessment; None where its time is over, or it is none."""
     opened = secrets.opened(token, rules.LINK_FOR) or ""
     if not opened.startswith(SEALED):
-        raise NotFound
+        return None
     found = (
         select(CandidateSession)
         .join(CandidateSession.invitation)
@@ -135,10 +134,7 @@ def unseal(session: Session, token: str) -> CandidateSession:
         .where(CandidateSession.id == UUID(opened.removeprefix(SEALED)))
         .options(contains_eager(CandidateSession.invitation).contains_eager(Invitation.assessment))
     )
-    sitting = session.scalars(found).first()
-    if sitting is None:
-        raise NotFound
-    return sitting
+    return session.scalars(found).first()
 
 
 def of(session: Session, candidate_session: CandidateSession) -> list[Recording]:
@@ -147,17 +143,14 @@ def of(session: Session, candidate_session: CandidateSession) -> list[Recording]
     return list(session.scalars(mine.order_by(Recording.started_ms, Recording.id).limit(rules.MOST_TRACKS)))
 
 
-def key(session: Session, session_id: UUID, recording_id: UUID, number: int) -> str:
-    """Find the key of a chunk of a sitting's recordings, or raise NotFound."""
+def key(session: Session, sitting: CandidateSession, recording_id: UUID, number: int) -> str | None:
+    """Find the key of a chunk of a sitting's recordings."""
     chunk = select(RecordingChunk.key).join(Recording, Recording.id == RecordingChunk.recording_id)
-    found = session.scalar(
+    return session.scalar(
         chunk.where(
-            Recording.session_id == session_id, Recording.id == recording_id, RecordingChunk.number == number
+            Recording.session_id == sitting.id, Recording.id == recording_id, RecordingChunk.number == number
         )
     )
-    if found is None:
-        raise NotFound
-    return found
 
 
 def let_go(due: Due) -> Any:
@@ -174,7 +167,7 @@ def let_go(due: Due) -> Any:
             keys = session.scalars(delete(RecordingChunk).where(mine).returning(RecordingChunk.key)).all()
             session.execute(delete(Recording).where(Recording.id == one.id))
             room.give_back(session, one.organisation_id, one.size_bytes)
-            outbox.add(session, one, "let_go", files=list(keys))
+            outbox.add(session, one, "discard", files=list(keys))
         return len(gone)
 
     return delete_recordings

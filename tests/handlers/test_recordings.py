@@ -68,10 +68,10 @@ def come_true(name: str) -> None:
 def let_go(owner: Tenant) -> None:
     """Do what the schedule left to do."""
     with store.transaction() as session:
-        mine = (OutboxItem.job == "let_go", OutboxItem.organisation_id == owner.organisation.id)
+        mine = (OutboxItem.job == "discard", OutboxItem.organisation_id == owner.organisation.id)
         asked = [(one.id, one.arguments) for one in session.scalars(select(OutboxItem).where(*mine))]
     for id, arguments in asked:
-        erasing.let_go(id, arguments)
+        erasing.discard(id, arguments)
 
 
 def used(owner: Tenant) -> int:
