@@ -32,11 +32,11 @@ PLAYED = pages.HEADERS | {
 }
 
 
-def save_recording_chunk(begin: Begin, token: str, track: UUID, number: int, body: Body) -> Body:
+def save_recording_chunk(begin: Begin, token: str, track: UUID, number: str, body: Body) -> Body:
     """Keep the next chunk of a track; one that has come already is answered the same and kept once."""
     content = body["content"].content
     rules.check_chunk(body["kind"], body["media_type"], content)
-    rules.check_number(number)
+    place = rules.place(number)
     with begin() as session:
         sitting = sessions.look(session, token, schemas.sessions.event)
         if sitting is None:
@@ -44,14 +44,14 @@ def save_recording_chunk(begin: Begin, token: str, track: UUID, number: int, bod
         _check(sitting, body["kind"])
         caller = organisations.caller_of(session, sitting.invitation)
         found = recordings.track(session, sitting, track)
-        if rules.is_known(number, found.chunks if found else 0):
+        if rules.is_known(place, found.chunks if found else 0):
             return schema.kept(found, sitting.status)
         room.check(caller, room.used(session, caller), len(content))
     with uploads.keeping_chunk(caller.organisation_id, content) as kept, begin() as session:
         sitting = sessions.hold(session, token, schemas.sessions.event)
         agreed = _check(sitting, body["kind"])
         found = recordings.track(session, sitting, track)
-        if rules.is_known(number, found.chunks if found else 0):
+        if rules.is_known(place, found.chunks if found else 0):
             return schema.kept(found, sitting.status)
         recordings.check_room(session, sitting, found, len(content))
         room.take(session, caller, len(content))
@@ -86,11 +86,11 @@ def show_recordings_page(session: Session, token: str) -> View:
     )
 
 
-def get_recording_chunk(begin: Begin, token: str, recording_id: UUID, number: int) -> File:
+def get_recording_chunk(begin: Begin, token: str, recording_id: UUID, number: str) -> File:
     """Hand out a chunk as it was sent."""
     with begin() as session:
         sitting = recordings.unseal(session, token)
-        key = recordings.key(session, sitting, recording_id, number) if sitting else None
+        key = recordings.key(session, sitting, recording_id, int(number)) if sitting else None
     content = files.get(key) if key else None
     if content is None:
         raise NotFound

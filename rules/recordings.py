@@ -96,10 +96,11 @@ def is_known(number: int, chunks: int) -> bool:
     return number < chunks
 
 
-def check_number(number: int) -> None:
-    """Refuse more of a track than there is room for."""
-    if number >= MOST_CHUNKS:
+def place(number: str) -> int:
+    """Read a chunk's number, or refuse more of a track than there is room for."""
+    if int(number) >= MOST_CHUNKS:
         raise LimitReached("The track is as long as one may be.")
+    return int(number)
 
 
 def check_sitting(tracks: int, bytes: int, size: int) -> None:

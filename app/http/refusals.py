@@ -29,6 +29,7 @@ PAGES = (
     "/interview/",
     "/join/",
     "/offer/",
+    "/recordings/",
 )
 ASSISTANT = "/api/v1/public/assistant/"
 LONGEST_FLAT = 20_000

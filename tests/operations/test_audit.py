@@ -14,6 +14,7 @@ UNTOLD = {
     "save_answer",
     "report_violation",
     "run_code",
+    "save_recording_chunk",
     # What happens in a room is kept there, each thing with its moment and its side.
     "post_room_message",
     "save_room_code",

@@ -28,6 +28,7 @@ VOLATILE = {
     "mark": r"(?:req|evt|test)_[0-9a-f]{32}",
     "moment": r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d\d\.\d\d\.\d{4} \d\d:\d\d",
     "secret": r"whsec_[A-Za-z0-9+/=]+",
+    "sealed": r"gAAAA[A-Za-z0-9_=-]{60,}",
     "token": r"(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])",
     # Each counts by itself: two of them may have come to one number.
     "candidate": r"(?<=candidate-)\d+(?=@)",

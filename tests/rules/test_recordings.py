@@ -95,11 +95,11 @@ def test_chunks_of_each_kind_are_taken() -> None:
 
 def test_a_sitting_and_a_track_have_their_bounds() -> None:
     rules.check_sitting(rules.MOST_TRACKS, rules.MOST_BYTES - 1, 1)
-    rules.check_number(rules.MOST_CHUNKS - 1)
+    assert rules.place(str(rules.MOST_CHUNKS - 1)) == rules.MOST_CHUNKS - 1
     for check in (
         lambda: rules.check_sitting(rules.MOST_TRACKS + 1, 0, 1),
         lambda: rules.check_sitting(1, rules.MOST_BYTES, 1),
-        lambda: rules.check_number(rules.MOST_CHUNKS),
+        lambda: rules.place(str(rules.MOST_CHUNKS)),
     ):
         with pytest.raises(LimitReached):
             check()
