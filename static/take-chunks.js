@@ -90,7 +90,12 @@ function inBase(base, token) {
   const store = (mode) => base.transaction("chunks", mode).objectStore("chunks");
   const mine = () => store("readonly").index("token");
   return {
-    put: (chunk) => done(store("readwrite").add(chunk)),
+    put: (chunk) => {
+      const shelf = store("readwrite");
+      const kept = done(shelf.add(chunk));
+      shelf.transaction.commit?.(); // at once: the page may be going
+      return kept;
+    },
     remove: (id) => done(store("readwrite").delete(id)),
     first: async () => {
       const cursor = await done(mine().openCursor(IDBKeyRange.only(token)));

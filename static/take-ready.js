@@ -76,14 +76,15 @@ export function makeReady(api, session) {
     accepted: () => (consent?.checked ? kinds : []),
     // Where to go first; null where nothing is in the way.
     problem() {
+      if (consent && !consent.checked) {
+        byId("recording-problem").hidden = false;
+        consent.setAttribute("aria-invalid", "true");
+        consent.setAttribute("aria-describedby", "recording-problem");
+        return consent;
+      }
       const untried = kinds.find((kind) => kind !== "session" && canRecord(kind) && !(kind in streams));
       byId("ready-problem").hidden = !untried;
-      if (untried) return byId(`try-${untried}`);
-      if (!consent || consent.checked) return null;
-      byId("recording-problem").hidden = false;
-      consent.setAttribute("aria-invalid", "true");
-      consent.setAttribute("aria-describedby", "recording-problem");
-      return consent;
+      return untried ? byId(`try-${untried}`) : null;
     },
   };
 }

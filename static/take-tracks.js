@@ -1,6 +1,7 @@
 // What a browser can record, and one track of each kind: bytes every few seconds, until it is stopped or ends by itself.
 
-const EVERY_MS = 5000;
+const EVERY_MS = 10_000; // many may sit behind one address, whose requests are counted
+const FIRST_MS = 1000; // what a page looked like is worth more than what happened since
 const MOST_EVENTS = 300_000; // characters of a part
 const TYPES = ["video/webm;codecs=vp8", "video/webm", "video/mp4"];
 const WISHES = {
@@ -47,11 +48,13 @@ export function recordStream(kind, stream, { onPart, onEnd }) {
   };
   for (const one of stream.getTracks()) one.addEventListener("ended", over);
   recorder.onerror = over;
-  recorder.start(EVERY_MS);
+  recorder.start();
+  const timer = whenever(() => recorder.state === "recording" && recorder.requestData());
   return {
     mediaType: type.split(";")[0],
     async stop() {
       stopping = true;
+      timer.end();
       if (recorder.state !== "inactive") {
         recorder.stop();
         await ended;
@@ -80,16 +83,29 @@ export async function recordSteps({ onPart }) {
     size += written.length;
     if (size > MOST_EVENTS) flush();
   });
-  const timer = setInterval(flush, EVERY_MS);
-  addEventListener("pagehide", flush);
-  document.addEventListener("visibilitychange", flush);
+  setTimeout(flush, FIRST_MS);
+  const timer = whenever(flush);
   return {
     mediaType: "application/json",
     async stop() {
-      clearInterval(timer);
+      timer.end();
       stop();
       flush();
       await Promise.all(parts);
+    },
+  };
+}
+
+// Again and again, and when the page goes: what is given then is kept if the browser leaves the time.
+function whenever(work) {
+  const timer = setInterval(work, EVERY_MS);
+  addEventListener("pagehide", work);
+  document.addEventListener("visibilitychange", work);
+  return {
+    end() {
+      clearInterval(timer);
+      removeEventListener("pagehide", work);
+      document.removeEventListener("visibilitychange", work);
     },
   };
 }
