@@ -17,11 +17,13 @@ export function makeReady(api, session) {
 
   const tell = (name, state) => {
     const row = document.querySelector(`[data-check="${name}"]`);
+    if (!row) return; // the assessment has started meanwhile
     row.dataset.state = state;
     row.querySelector(".check-state").textContent = row.dataset[state];
   };
 
   async function look() {
+    if (!byId("checks")) return;
     tell("connection", (await api.look()).ok ? "good" : "bad");
     tell("browser", "structuredClone" in window ? "good" : "bad");
     const kept = attempt(() => {
