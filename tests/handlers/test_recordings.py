@@ -20,6 +20,7 @@ from store.database import secrets
 from store.outbox import OutboxItem
 from tests import recording
 from tests.api import Api, Tenant
+from tests.operations import states
 from tests.operations.rows import Ids
 from tests.probes import faults
 from tests.recording import CANDIDATE, PICTURE, a_sitting, an_invitation, keys, rows, send
@@ -186,6 +187,8 @@ def test_a_part_before_the_start_is_refused_and_one_of_nobody_is_not_found(tenan
     made = an_invitation(tenant.live)
     assert send(tenant.live, made).json()["error"]["details"]["status"] == "pending"
     assert send(tenant.live, made | {"token": "nobody"}).status_code == 404
+    late = send(tenant.live, made | {"token": states.an_expired_invitation(tenant.live)["token"]})
+    assert (late.status_code, late.json()["error"]["code"]) == (400, "INVITATION_EXPIRED")
 
 
 def test_the_last_parts_are_taken_for_a_day_after_the_end(tenant: Tenant, world: Api) -> None:
