@@ -9,8 +9,8 @@ from sqlalchemy.dialects import postgresql
 
 from store.migrations import gently
 
-revision = "0043"
-down_revision = "0041"
+revision = "0044"
+down_revision = "0043"
 branch_labels = None
 depends_on = None
 
