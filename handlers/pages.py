@@ -23,7 +23,7 @@ from rules.applications import attempt
 from rules.clock import now
 from rules.errors import Invalid, LimitReached, Refusal
 from rules.offers import LONGEST_REASON
-from schemas import guides
+from schemas import guides, reference
 from schemas.views import View
 from store.accounts import members
 from store.auditing import trail
@@ -231,7 +231,9 @@ def faults(refusal: Refusal) -> dict[str, str]:
 
 def show_reference() -> View:
     """Show the API reference, made by the browser from the document that the service runs on."""
-    return page("reference.html", headers=REFERENCE)
+    key = reference.key()
+    headers = REFERENCE if not key else REFERENCE | {"Cache-Control": HEADERS["Cache-Control"]}
+    return page("reference.html", headers=headers, chapters=reference.chapters(), key=key)
 
 
 def show_guides() -> View:

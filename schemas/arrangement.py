@@ -23,6 +23,11 @@ ANY_VALUE: dict[str, dict[str, Any]] = {
 }
 # What a request leaves out has this value; alternatives that only narrow the type beside them; the body of a link.
 WORDS = {"x-default": "default", "x-any-of": "anyOf", "x-one-of": "oneOf", "x-request-body": "requestBody"}
+# Components that events alone refer to, of which OpenAPI 3.0 knows nothing, stand here instead of among `components`.
+APART = "x-event-components"
+# What components are called that say what a proxy in front of the service may answer: the service itself never does.
+IN_FRONT = "InFront"
+_APART, _TOGETHER = f"#/{APART}/", "#/components/"
 
 
 def restore(document: dict[str, Any]) -> dict[str, Any]:
@@ -31,15 +36,21 @@ def restore(document: dict[str, Any]) -> dict[str, Any]:
     What a document says without the words above stays as it is.
     """
     whole: dict[str, Any] = _restore(document)
+    for section, named in whole.pop(APART, {}).items():
+        whole["components"][section] = dict(sorted((whole["components"].get(section, {}) | named).items()))
     return whole
 
 
 def _restore(value: Any) -> Any:
     if isinstance(value, list):
         return [_restore(one) for one in value]
+    if isinstance(value, str) and value.startswith(_APART):
+        return _TOGETHER + value.removeprefix(_APART)
     if not isinstance(value, dict):
         return value
-    written = {WORDS.get(name, name): _restore(one) for name, one in value.items()}
+    written = {
+        WORDS.get(name, name): _restore(one) for name, one in value.items() if not _is_in_front(name, one)
+    }
     if KNOWN in written:
         bounds = ANY_VALUE[written["type"]]
         kept = {name: one for name, one in written.items() if bounds.get(str(name)) != one}
@@ -49,6 +60,12 @@ def _restore(value: Any) -> Any:
     if ALSO in written:
         written["content"] = _every_media_type(written["content"], written.pop(ALSO))
     return written
+
+
+def _is_in_front(name: str, value: Any) -> bool:
+    return str(name).endswith(IN_FRONT) or (
+        isinstance(value, dict) and str(value.get("$ref", "")).endswith(IN_FRONT)
+    )
 
 
 def _every_media_type(content: dict[str, Any], also: dict[str, Any]) -> dict[str, Any]:

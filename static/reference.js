@@ -1,47 +1,232 @@
-"use strict";
+// The reference reads the document that the service itself is made of, so it cannot be out of date. Swagger UI shows it and
+// sends requests; what is filled in, found and shown as programs is decided here and beside this file.
 
-// The reference reads the document that the service itself is made of, so it cannot be out of date.
-// What an example shows is filled in where something has to be said, and nowhere else: an optional filter, a cursor or an
-// Idempotency-Key that somebody made up would only be refused.
-function withoutWhatNeedNotBeSaid(place) {
-  if (Array.isArray(place)) return place.forEach(withoutWhatNeedNotBeSaid);
-  if (place === null || typeof place !== "object") return undefined;
-  if ((place.in === "query" || place.in === "header") && place.schema && !place.required) {
-    for (const name of ["example", "examples"]) {
-      delete place[name];
-      delete place.schema[name];
-    }
-  }
-  return Object.values(place).forEach(withoutWhatNeedNotBeSaid);
+import { Missing, Needs } from "./reference-needs.js";
+import { fillIn } from "./reference-operations.js";
+import { LANGUAGES, sample } from "./reference-samples.js";
+
+const DOCUMENT = "/api/v1/public/openapi-3.1.json";
+const METHODS = ["get", "put", "post", "delete", "patch"];
+const KEY = "Idempotency-Key";
+const place = document.getElementById("reference");
+const field = document.getElementById("reference-key");
+const search = document.getElementById("reference-search");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+const fresh = () => {
+  const made = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(made, (one) => one.toString(16).padStart(2, "0")).join("");
+};
+
+function looked(document, reference) {
+  return reference.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/").replaceAll("~0", "~")], document);
 }
 
-// The page makes a body up where a document names its examples; here the first of them is the example.
-function withTheFirstExample(spec) {
-  const shown = (one) => (one.$ref ? one.$ref.slice(2).split("/").reduce((place, name) => place[name], spec) : one);
-  const bodies = Object.values(spec.paths).flatMap((path) => Object.values(path).map((operation) => operation.requestBody));
-  for (const body of bodies.filter(Boolean).map(shown)) {
-    for (const content of Object.values(body.content)) {
-      const [first] = Object.values(content.examples ?? {});
-      if (first) content.example = shown(first).value;
-      delete content.examples;
+// An optional filter, a cursor or an Idempotency-Key that an example made up would only be refused: they stay empty.
+// Where a body has named examples, the first of them is the one that is shown.
+function prepared(document) {
+  const whole = (one) => (one.$ref ? looked(document, one.$ref) : one);
+  const operations = new Map();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS.filter((one) => item[one])) {
+      const operation = item[method];
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(whole);
+      for (const one of parameters.filter((parameter) => !parameter.required)) {
+        for (const name of ["example", "examples"]) {
+          delete one[name];
+          if (one.schema) delete one.schema[name];
+        }
+        if (one.schema) delete one.schema.default;
+      }
+      const body = operation.requestBody && whole(operation.requestBody);
+      for (const content of Object.values(body?.content ?? {})) {
+        const [first] = Object.values(content.examples ?? {}).map(whole);
+        if (first) content.example = first.value;
+        delete content.examples;
+      }
+      operations.set(operation.operationId, {
+        id: operation.operationId,
+        tag: operation.tags[0],
+        path,
+        method,
+        parameters,
+        media: Object.keys(body?.content ?? {}),
+        example: body?.content["application/json"]?.example,
+        text: `${operation.operationId} ${path} ${operation.summary} ${operation.tags[0]}`.toLowerCase(),
+      });
     }
   }
+  return operations;
 }
 
-fetch("/api/v1/public/openapi.json")
-  .then((answer) => answer.json())
-  .then((spec) => {
-    withoutWhatNeedNotBeSaid(spec.paths);
-    withoutWhatNeedNotBeSaid(spec.components.parameters);
-    withTheFirstExample(spec);
-    window.SwaggerUIBundle({
-      spec,
-      dom_id: "#reference",
-      deepLinking: true,
-      docExpansion: "none",
-      filter: true,
-      persistAuthorization: false,
-      tryItOutEnabled: true,
-      validatorUrl: null,
-    });
+function say(id, words) {
+  const at = document.getElementById(`filled-${id}`);
+  if (at) at.textContent = words;
+}
+
+// --- What Swagger UI is told
+
+function plugin(operations) {
+  return ({ React, ...system }) => {
+    const h = React.createElement;
+
+    async function fill(id) {
+      const operation = operations.get(id);
+      if (!operation) return;
+      if (!field.value) return say(id, "Give a key above, and this is filled in with what you have.");
+      say(id, "Filling in …");
+      const { specActions, oas3Actions, specSelectors } = window.reference.getSystem();
+      const at = [operation.path, operation.method];
+      try {
+        const { params, body, form } = await fillIn(new Needs(field.value), structuredClone(operation));
+        for (const one of operation.parameters) {
+          if (one.name in params) specActions.changeParam(at, one.name, one.in, params[one.name], false);
+        }
+        if (body) oas3Actions.setRequestBodyValue({ value: JSON.stringify(body, null, 2), pathMethod: at });
+        for (const [name, value] of Object.entries(form ?? {})) {
+          oas3Actions.setRequestBodyValue({ value: specSelectors.specJson().clear().set(name, value), pathMethod: at });
+        }
+        const files = Object.values(form ?? {}).filter((one) => one instanceof File).map((one) => one.name);
+        say(id, files.length ? `Ready to be sent, with ${files.join(", ")}.` : "Ready to be sent.");
+      } catch (fault) {
+        if (!(fault instanceof Missing)) throw fault;
+        say(id, fault.message);
+      }
+    }
+
+    // The request as it stands in the form, for a sample of it.
+    function current(id) {
+      const { specSelectors, oas3Selectors } = window.reference.getSystem();
+      const operation = operations.get(id);
+      const at = [operation.path, operation.method];
+      const values = specSelectors.parameterValues(at).toJS();
+      let url = `${location.origin}/api/v1/public${operation.path}`;
+      const query = [], headers = [];
+      for (const one of operation.parameters) {
+        const value = values[`${one.in}.${one.name}`];
+        if (value === undefined || value === "" || value === null) continue;
+        if (one.in === "path") url = url.replace(`{${one.name}}`, encodeURIComponent(value));
+        if (one.in === "query") query.push(...[value].flat().map((each) => [one.name, each]));
+        if (one.in === "header" && one.name !== KEY) headers.push([one.name, value]);
+      }
+      const request = { method: operation.method.toUpperCase(), url, query, headers };
+      const body = oas3Selectors.requestBodyValue(...at);
+      if (typeof body === "string" && body) return { ...request, json: body };
+      if (body?.entrySeq) {
+        const parts = body.entrySeq().toArray().map(([name, one]) => [name, one?.get ? one.get("value") : one]);
+        const given = parts.filter(([, value]) => value !== undefined && value !== "");
+        return { ...request, parts: given.map(([name, value]) => [name, value instanceof File ? { file: value.name } : value]) };
+      }
+      return request;
+    }
+
+    function Samples({ id }) {
+      const [language, choose] = React.useState("curl");
+      const [, again] = React.useReducer((count) => count + 1, 0);
+      React.useEffect(() => window.reference.getStore().subscribe(() => queueMicrotask(again)), []);
+      const tabs = Object.entries(LANGUAGES).map(([name, title]) =>
+        h("button", { key: name, type: "button", className: "sample-tab", "aria-pressed": name === language, onClick: () => choose(name) }, title));
+      return h("section", { className: "samples", "aria-label": "The same as a program" },
+        h("p", { className: "filled", id: `filled-${id}`, role: "status" }),
+        h("div", { className: "sample-tabs" }, ...tabs,
+          h("button", { type: "button", className: "sample-tab copy", onClick: () => navigator.clipboard?.writeText(sample(language, current(id))) }, "Copy"),
+          h("button", { type: "button", className: "sample-tab", onClick: () => fill(id) }, "Fill in anew")),
+        h("pre", { className: "sample", tabIndex: 0, "data-language": language }, h("code", null, sample(language, current(id)))));
+    }
+
+    const nothing = () => () => null;
+    return {
+      statePlugins: {
+        layout: {
+          wrapActions: {
+            show: (original) => (thing, shown = true) => {
+              if (shown && thing[0] === "operations") setTimeout(fill, 0, thing.at(-1));
+              return original(thing, shown);
+            },
+          },
+        },
+      },
+      fn: {
+        opsFilter: (tagged, phrase) => {
+          const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
+          const fits = (one) => {
+            const text = operations.get(one.getIn(["operation", "operationId"]))?.text ?? "";
+            return words.every((each) => text.includes(each));
+          };
+          return tagged.map((tag) => tag.update("operations", (each) => each.filter(fits))).filter((tag) => tag.get("operations").size);
+        },
+      },
+      wrapComponents: {
+        authorizeBtn: nothing,
+        authorizeOperationBtn: nothing,
+        ServersContainer: nothing,
+        execute: (Original) => (props) => {
+          const id = props.operation.get("operationId");
+          return h(React.Fragment, null, h(Original, props), operations.has(id) ? h(Samples, { id }) : null);
+        },
+      },
+    };
+  };
+}
+
+function begin(spec) {
+  const operations = prepared(spec);
+  const ui = window.SwaggerUIBundle({
+    spec,
+    domNode: place,
+    deepLinking: true,
+    docExpansion: "none",
+    defaultModelsExpandDepth: -1,
+    defaultModelRendering: "example",
+    displayOperationId: true,
+    displayRequestDuration: true,
+    syntaxHighlight: false,
+    showExtensions: false,
+    persistAuthorization: false,
+    tryItOutEnabled: true,
+    validatorUrl: null,
+    plugins: [plugin(operations)],
+    // A name of its own for each request, unless one was given.
+    requestInterceptor: (request) => {
+      if (request.method?.toUpperCase() === "POST" && !request.headers[KEY]) request.headers[KEY] = fresh();
+      return request;
+    },
+    onComplete: () => {
+      place.setAttribute("aria-busy", "false");
+      authorize();
+    },
   });
+  window.reference = ui;
+
+  function authorize() {
+    if (field.value) ui.preauthorizeApiKey("bearer", field.value);
+  }
+  field.addEventListener("change", authorize);
+
+  let waiting;
+  search.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      const { layoutActions } = ui.getSystem();
+      const text = search.value.trim();
+      layoutActions.updateFilter(text || false);
+      const tags = new Set([...operations.values()].map((one) => one.tag));
+      for (const tag of tags) layoutActions.show(["operations-tag", tag], Boolean(text));
+    }, 150);
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, textarea, select");
+    if (event.key === "/" && !typing) {
+      event.preventDefault();
+      search.focus();
+    }
+  });
+}
+
+function colour() {
+  document.documentElement.classList.toggle("dark-mode", dark.matches);
+}
+
+dark.addEventListener("change", colour);
+colour();
+fetch(DOCUMENT).then((answer) => answer.json()).then(begin);

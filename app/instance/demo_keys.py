@@ -16,7 +16,7 @@ FILE = "demo.json"
 def prepare(where: Places, database_url: str) -> dict[str, str]:
     """Bring the database up to date and return `organisation`, `live_key` and `test_key`, made once."""
     import store  # slow to load, and most starts need none of it
-    from store.accounts import keys, organisations
+    from store.accounts import keys, members, organisations
     from store.auditing import trail
     from store.database import engine
     from store.operating import migrate
@@ -28,9 +28,11 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
         with store.transaction() as session:
             if known and all(_works(session, known[name]) for name in ("live_key", "test_key")):
                 return known
-            organisation = organisations.by_slug(session, SLUG) or organisations.create(
-                session, name="Demo", plan="growth"
-            )
+            organisation = organisations.by_slug(session, SLUG)
+            if organisation is None:
+                organisation = organisations.create(session, name="Demo", plan="growth")
+                person = {"email": "grace@example.com", "name": "Grace Hopper", "role": "developer"}
+                members.add(session, organisation=organisation, **person)
             made = {"organisation": organisation.slug}
             for mode in ("live", "test"):
                 row, made[f"{mode}_key"] = keys.create(

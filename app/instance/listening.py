@@ -1,6 +1,8 @@
 """The port that a web process listens on."""
 
+import ipaddress
 import socket
+from urllib.parse import urlsplit
 
 from app.instance.trouble import Trouble
 
@@ -34,3 +36,16 @@ def url(listener: socket.socket) -> str:
     """Return the same as an address for links."""
     host, port = reachable(listener)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_private(listener: socket.socket, base_url: str) -> bool:
+    """Say whether nobody but this machine reaches a listening socket, nor anything in front of it."""
+    places = (listener.getsockname()[0], urlsplit(base_url).hostname or "")
+    return all(_is_loopback(place) for place in places)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

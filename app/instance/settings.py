@@ -58,6 +58,7 @@ class Settings:
     ] = ()  # stun: and turn: servers of voice in interviews; empty: one network alone
     turn_secret: str = ""  # shared with those turn: servers, for passwords that expire
     plans: str = ""  # numbers of the plans to replace, as JSON: {"starter": {"invites": 50}}
+    reference_key: str = ""  # a test key that /docs/ is filled in with, for everybody who sees it
     metrics_port: int | None = None  # figures for Prometheus on a port of their own; 0: a free one
     metrics_host: str = "127.0.0.1"
 

@@ -76,6 +76,8 @@ def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: b
     servers.publish(base_url=base_url, postgres=made.database_url, redis=made.redis_url)
     demo = _demo(where, made.database_url)
     environ = os.environ | settings.environment(made)
+    if not os.environ.get("REFERENCE_KEY") and listening.is_private(listener, base_url):
+        environ["REFERENCE_KEY"] = demo["test_key"]
     environ["METRICS_PORT"] = "0" if metrics else ""  # one port cannot be that of three processes
     watched: list[Watched] = []
     try:

@@ -4,6 +4,7 @@ from app.instance import logs
 from app.instance.settings import Settings
 from gateways import files, mail, models, sandbox, webhooks
 from rules import links, plans, voice
+from schemas import reference
 from store.accounts import limits, room
 from store.assessing import queueing
 from store.database import engine, secrets
@@ -19,6 +20,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     """
     logs.configure(settings.log_level)
     links.configure(settings.base_url)
+    reference.configure(settings.reference_key)
     voice.configure(settings.ice_servers, secret=settings.turn_secret)
     if settings.plans:
         plans.override(settings.plans)

@@ -33,7 +33,7 @@ function note(name) {
   return `${name} ${version} (${license})${whose.length ? `: ${whose.join("; ")}` : ""}`;
 }
 
-for (const name of readdirSync(folder)) if (/^built-.*\.js$/.test(name)) rmSync(`${folder}/${name}`);
+for (const name of readdirSync(folder)) if (/^built-.*\.(js|css)$/.test(name)) rmSync(`${folder}/${name}`);
 for (const { path, text } of made.outputFiles) {
   const used = new Set();
   for (const input of Object.keys(made.metafile.outputs[`made/${basename(path)}`].inputs)) {
@@ -42,4 +42,11 @@ for (const { path, text } of made.outputFiles) {
   }
   const notes = used.size ? ` It holds these packages:\n\n${[...used].sort().map(note).join("\n")}\n\n${mit}` : "\n";
   writeFileSync(`${folder}/${basename(path)}`, `${text}/*\nMade of static/src.${notes}*/\n`);
+}
+
+// The reference's own: as it comes, with the licence that asks to be kept with it.
+const apache = readFileSync(`${here}node_modules/swagger-ui-dist/LICENSE`, "utf8").replaceAll("*/", "");
+for (const [from, to] of [["swagger-ui-bundle.js", "swagger-ui.js"], ["swagger-ui.css", "swagger-ui.css"]]) {
+  const text = readFileSync(`${here}node_modules/swagger-ui-dist/${from}`, "utf8").replace(/\n?\/[/*]# sourceMappingURL=.*/, "");
+  writeFileSync(`${folder}/built-${to}`, `${text}\n/*\n${note("swagger-ui-dist")}\n\n${apache}*/\n`);
 }

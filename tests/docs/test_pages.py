@@ -17,7 +17,8 @@ from tests.documents import documents, operations
 
 DOCS = ROOT / "docs"
 ERRORS = sorted((DOCS / "errors").glob("*.md"))
-SERVED = [*ERRORS, *sorted((DOCS / "guides").glob("*.md")), DOCS / "api-changelog.md"]
+EVENTS = DOCS / "events.md"
+SERVED = [*ERRORS, *sorted((DOCS / "guides").glob("*.md")), EVENTS, DOCS / "api-changelog.md"]
 REFUSALS = {
     kind.code: kind
     for kind in vars(errors).values()
@@ -26,6 +27,8 @@ REFUSALS = {
 
 
 def address(path: Path) -> str:
+    if path == EVENTS:
+        return "/docs/guides/event-types/"
     return f"/docs/{path.relative_to(DOCS).with_suffix('').as_posix().removesuffix('/README')}/"
 
 
@@ -65,6 +68,35 @@ def test_every_guide_is_on_the_index_and_every_code_in_the_guide_on_errors(http:
     assert [
         path for path, index in listed.items() if f'href="{address(path)}"' not in http.get(index).text
     ] == []  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SERVED, ids=address)
+def test_a_page_has_its_markdown_for_machines(http: TestClient, path: Path) -> None:
+    said = address(path).rstrip("/") + ".md"
+    assert f'<link rel="alternate" type="text/markdown" href="{said}">' in http.get(address(path)).text
+    text = http.get(said)
+    assert text.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    assert text.text.partition("\n")[0] == path.read_text().partition("\n")[0]
+    for link in set(re.findall(r"\]\((/docs/[^)#]+)\)", text.text)):
+        assert http.get(link).status_code == 200, link
+    assert f"({said})" in http.get("/llms.txt").text
+
+
+def test_machines_find_the_documents_in_the_list_of_pages(http: TestClient) -> None:
+    listed = http.get("/llms.txt")
+    assert listed.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert listed.text.startswith("# ")
+    for link in re.findall(r"\]\((/[^)]+)\)", listed.text):
+        assert http.get(link).status_code == 200, link
+
+
+def test_a_release_can_be_cut_from_the_changelog() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    versions = re.findall(r"^## (.+)$", text, re.M)
+    assert versions[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", one) for one in versions[1:])
+    kinds = re.findall(r"^### (.+)$", text, re.M)
+    assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
 def test_the_changelog_names_every_operation_of_the_document() -> None:

@@ -5,7 +5,19 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from schemas.arrangement import ALSO, ANY_VALUE, FORM, JSON, KNOWN, MULTIPART, OPEN, SCOPES, WORDS
+from schemas.arrangement import (
+    ALSO,
+    ANY_VALUE,
+    APART,
+    FORM,
+    IN_FRONT,
+    JSON,
+    KNOWN,
+    MULTIPART,
+    OPEN,
+    SCOPES,
+    WORDS,
+)
 
 # What a body's schema is called where files may be sent with it.
 WITH_FILES = "Multipart"
@@ -19,6 +31,30 @@ REPLAYED_HEADER = {
     "description": "Stands there where this is the first answer to the `Idempotency-Key` once more.",
     "schema": {"type": "string", "pattern": "^true$", "maxLength": 4},
     "example": "true",
+}
+
+# Since when an operation is deprecated, and after which day it may be gone.
+SINCE, UNTIL = "x-deprecated-at", "x-sunset-at"
+
+# What the service never answers, and whoever asks it through a proxy has to be ready for.
+LIMIT = "X-RateLimit-Limit"
+LIMIT_IN_FRONT = {
+    "description": "Where a proxy in front of the service counts requests, how many it takes; the service counts none here.",
+    "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 2**53 - 1},
+    "example": 600,
+}
+REFUSED_IN_FRONT = {
+    "description": "The service does not answer this here; a proxy or load balancer in front of it may, in words of its own.",
+    "headers": {
+        LIMIT: {"$ref": f"#/components/headers/RateLimit{IN_FRONT}"},
+        "Access-Control-Allow-Origin": {"$ref": "#/components/headers/Access-Control-Allow-Origin"},
+        "Retry-After": {
+            "description": "Seconds until the request may be sent again.",
+            "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 2**53 - 1},
+            "example": 30,
+        },
+    },
+    "content": {"text/plain": {"schema": {"type": "string", "maxLength": 100_000, "pattern": r"^[^\x00]*$"}}},
 }
 
 Document = dict[str, Any]
@@ -39,11 +75,60 @@ def arrange(whole: Document) -> Document:
     _say_bodies_of_links(document)
     _say_replays(document)
     _say_scopes(document)
+    _say_farewells(document)
+    _say_what_is_in_front(document)
     for _, body in bodies(document):
         if JSON in body["content"] and len(body["content"]) > 1:
             _arrange_body(document, body)
     document["components"]["schemas"] = dict(sorted(document["components"]["schemas"].items()))
     return document
+
+
+def set_apart(arranged: Document) -> Document:
+    """Put the components that events alone refer to beside the others: in OpenAPI 3.0 nothing uses them.
+
+    `schemas.arrangement.restore` is the way back; the 3.1 document, which has a place for events, needs none of this.
+    """
+    document: Document = copy.deepcopy(arranged)
+    components = document["components"]
+    used = _names(document, [one for name, one in document.items() if name not in ("components", "x-events")])
+    apart = _names(document, [document.get("x-events", {})]) - used
+    moved = {f"#/components/{section}/{name}": f"#/{APART}/{section}/{name}" for section, name in apart}
+    for section, name in sorted(apart):
+        document.setdefault(APART, {}).setdefault(section, {})[name] = components[section].pop(name)
+    for place in (document.get("x-events", {}), document.get(APART, {})):
+        _refer_anew(place, moved)
+    return document
+
+
+def _names(document: Document, starts: list[Any]) -> set[tuple[str, str]]:
+    """The section and name of every component that the starts lead to."""
+    found: set[tuple[str, str]] = set()
+    waiting = list(starts)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            reference = value.get("$ref")
+            if isinstance(reference, str):
+                _, _, section, name = reference.split("/")
+                if (section, name) not in found:
+                    found.add((section, name))
+                    waiting.append(document["components"][section][name])
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return found
+
+
+def _refer_anew(value: Any, moved: dict[str, str]) -> None:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            value["$ref"] = moved.get(value["$ref"], value["$ref"])
+        for one in value.values():
+            _refer_anew(one, moved)
+    elif isinstance(value, list):
+        for one in value:
+            _refer_anew(one, moved)
 
 
 def _operations(document: Document) -> Iterator[Schema]:
@@ -174,6 +259,33 @@ def _say_scopes(document: Document) -> None:
             operation["description"] = (
                 f"{operation.get('description', '').rstrip()}\n\nScope: {said}.".lstrip()
             )
+
+
+def _say_farewells(document: Document) -> None:
+    """Say since when and until when there is an operation that is going to go."""
+    for operation in _operations(document):
+        if operation.get("deprecated"):
+            said = f"Deprecated since {operation[SINCE]}; it may be gone after {operation[UNTIL]}."
+            operation["description"] = f"{operation.get('description', '').rstrip()}\n\n{said}".lstrip()
+
+
+def _say_what_is_in_front(document: Document) -> None:
+    """Say of what the service lets everybody ask as often as they like that a proxy before it may not."""
+    for operation in _operations(document):
+        answers = operation["responses"]
+        for status in ("400", "429"):
+            if status not in answers:
+                answers[status] = _in_front(document, "responses", "Refused", REFUSED_IN_FRONT)
+                _in_front(document, "headers", "RateLimit", LIMIT_IN_FRONT)
+        for status, answer in answers.items():
+            headers = answer.get("headers")
+            if headers is not None and status[0] in "24" and LIMIT not in headers:
+                headers[LIMIT] = _in_front(document, "headers", "RateLimit", LIMIT_IN_FRONT)
+
+
+def _in_front(document: Document, section: str, name: str, component: Schema) -> Schema:
+    document["components"].setdefault(section, {})[name + IN_FRONT] = component
+    return {"$ref": f"#/components/{section}/{name}{IN_FRONT}"}
 
 
 def _arrange_body(document: Document, body: Schema) -> None:

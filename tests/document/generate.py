@@ -7,7 +7,7 @@ import orjson
 
 from schemas import document
 from tests.document import events, traceability
-from tests.document.arrange import arrange
+from tests.document.arrange import arrange, set_apart
 from tests.document.bundle import bundle, write
 from tests.document.twin import twin
 
@@ -19,8 +19,9 @@ def generated() -> Iterator[tuple[Path, bytes]]:
     """Return each generated file with what belongs into it."""
     for name in document.NAMES:
         whole = arrange(bundle(ROOT / "spec" / f"{name}.yaml"))
-        yield document.PUBLISHED / f"{name}.yaml", write(whole).encode()
-        yield document.PUBLISHED / f"{name}.json", orjson.dumps(whole)
+        served = set_apart(whole)
+        yield document.PUBLISHED / f"{name}.yaml", write(served).encode()
+        yield document.PUBLISHED / f"{name}.json", orjson.dumps(served)
         if name == "openapi":
             modern = twin(whole)
             yield document.PUBLISHED / f"{name}-3.1.json", orjson.dumps(modern)

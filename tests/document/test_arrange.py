@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from schemas import document
-from schemas.arrangement import ALSO, FORM, JSON, KNOWN, MULTIPART, restore
-from tests.document.arrange import arrange, bodies
+from schemas.arrangement import ALSO, APART, FORM, IN_FRONT, JSON, KNOWN, MULTIPART, restore
+from tests.document.arrange import arrange, bodies, set_apart
 from tests.document.bundle import bundle
 from tests.document.diff import breaks, resolved
 from tests.document.generate import ROOT
 
 WHOLE = {name: bundle(ROOT / "spec" / f"{name}.yaml") for name in document.NAMES}
-PUBLISHED = {name: arrange(WHOLE[name]) for name in document.NAMES}
+PUBLISHED = {name: set_apart(arrange(WHOLE[name])) for name in document.NAMES}
 
 
 def plain(value: Any) -> Any:
@@ -103,3 +103,27 @@ def test_what_a_form_holds_as_json_is_named() -> None:
     assert body[ALSO] == {
         media: {"encoding": {"rules": {"contentType": JSON}}} for media in (FORM, MULTIPART)
     }
+
+
+def test_what_events_alone_refer_to_stands_apart_and_comes_back() -> None:
+    apart = PUBLISHED["openapi"][APART]["schemas"]
+    kept = PUBLISHED["openapi"]["components"]["schemas"]
+    assert "EventEnvelope" in apart
+    assert not apart.keys() & kept.keys()
+    assert restore(PUBLISHED["openapi"])["components"]["schemas"].keys() >= apart.keys()
+    assert APART not in restore(PUBLISHED["openapi"])
+
+
+def test_what_a_proxy_may_answer_is_no_word_of_the_service() -> None:
+    health = PUBLISHED["candidate"]["paths"]["/healthz"]["get"]
+    assert health["responses"]["429"] == {"$ref": f"#/components/responses/Refused{IN_FRONT}"}
+    assert IN_FRONT in str(health["responses"]["200"]["headers"])
+    assert IN_FRONT not in str(restore(PUBLISHED["candidate"]))
+
+
+def test_an_operation_that_is_going_to_go_says_when() -> None:
+    whole = schema(name={"type": "string"})
+    dates = {"deprecated": True, "x-deprecated-at": "2027-01-01", "x-sunset-at": "2028-01-01"}
+    whole["paths"]["/"]["post"] |= dates
+    said = arrange(whole)["paths"]["/"]["post"]["description"]
+    assert said == "Deprecated since 2027-01-01; it may be gone after 2028-01-01."

@@ -1,6 +1,7 @@
 """The contract as it is published."""
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -8,8 +9,9 @@ import yaml
 from starlette.testclient import TestClient
 
 from rules.events import EVENTS
-from schemas import document
+from schemas import document, reference
 from tests.document.twin import twin
+from tests.documents import operations
 
 BASE = "/api/v1/public"
 
@@ -53,6 +55,27 @@ def test_the_reference_comes_from_this_host_alone(http: TestClient) -> None:
     assert page.status_code == 200
     assert "default-src 'self'" in page.headers["Content-Security-Policy"]
     assert "//" not in page.text.replace("<!doctype", "")
-    for name in ("swagger-ui-bundle.js", "swagger-ui.css"):
-        assert http.get(f"/static/reference/{name}").status_code == 200
-    assert http.get("/static/reference/../../etc/passwd").status_code == 404
+    for name in re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text):
+        assert http.get(name).status_code == 200, name
+    assert http.get("/static/../../etc/passwd").status_code == 404
+
+
+def test_the_reference_lists_every_operation_before_its_script_has_begun(http: TestClient) -> None:
+    page = http.get("/docs/").text
+    for operation in operations("openapi").values():
+        assert f'/{operation.id}"' in page
+
+
+def test_the_reference_is_filled_in_with_a_test_key_that_was_set_and_with_no_live_one(
+    http: TestClient,
+) -> None:
+    assert 'value=""' in http.get("/docs/").text
+    try:
+        reference.configure("ct_test_of_a_demo")
+        page = http.get("/docs/")
+        assert 'value="ct_test_of_a_demo"' in page.text
+        assert page.headers["Cache-Control"] == "no-store"
+        reference.configure("ct_live_of_somebody")
+        assert "ct_live" not in http.get("/docs/").text
+    finally:
+        reference.configure("")

@@ -39,7 +39,7 @@ def test_a_page_is_compressed_for_who_takes_it(operation: Documented, row: Row, 
 
 
 @pytest.mark.parametrize(
-    "path", ["/static/style.css", "/static/reference/swagger-ui-bundle.js", "/api/v1/public/openapi.json"]
+    "path", ["/static/style.css", "/static/built-swagger-ui.js", "/api/v1/public/openapi.json"]
 )
 @pytest.mark.parametrize(
     ("taken", "compressed"),
