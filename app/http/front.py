@@ -100,6 +100,7 @@ class Front(SpecMiddleware):
             request.path = scope["path"] = proper
             scope["raw_path"] = proper.encode("utf-8", "surrogateescape")
         request.pipeline = place.methods[method]
+        request.headers |= request.pipeline.notices
         return request.pipeline if self.fast else None
 
     async def _carry_out(

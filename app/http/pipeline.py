@@ -22,7 +22,7 @@ from app.http.context import Receive, Request
 from app.http.records import traces
 from app.http.threads import lanes
 from app.http.validation import Reader
-from rules import plans
+from rules import deprecation, links, plans
 from rules.caller import Caller
 from store.accounts import idempotency, organisations
 from store.auditing import trail
@@ -79,6 +79,12 @@ class Pipeline:
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
         self.open = next((opens for name, opens in OPENS.items() if name in self.wants), nullcontext)
         self.lane: str = definition.get("x-lane", lanes.ORDINARY)
+        self.notices: dict[str, str] = {}
+        if definition.get("deprecated"):
+            page = f"{links.base()}/docs/guides/versions/"
+            self.notices = deprecation.notices(
+                definition["x-deprecated-at"], definition["x-sunset-at"], page
+            )
         self.channel = "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
         self.in_parts = self.open is nullcontext  # whatever transactions it has, it opens itself

@@ -1,47 +1,122 @@
-"""The reference page in a real browser: it can be read, and what it fills in works."""
+"""The reference page in a real browser: it can be read, searched and linked to; tests/reference tries every operation."""
 
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from rules.events import EVENTS
 from tests.api import Tenant
 from tests.browser import accessibility
 
-WITHOUT_A_PATH_OF_THEIRS = ["create_assessment", "create_case", "create_job", "create_webhook"]
+# The first time that something was drawn which a reader can read, in milliseconds from the click.
+FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
-def operation(page: Page, name: str) -> Locator:
-    page.goto(f"/docs/#/{TAGS[name]}/{name}")
-    shown = page.locator(f"[id$='-{name}']")
+def reference(page: Page, at: str = "") -> Page:
+    page.goto(f"/docs/{at}")
+    expect(page.locator("#reference")).to_have_attribute("aria-busy", "false", timeout=30_000)
+    return page
+
+
+def operation(page: Page, tag: str, name: str) -> Locator:
+    shown = reference(page, f"#/{tag}/{name}").locator(f"#operations-{tag}-{name}")
     expect(shown.get_by_role("button", name="Execute")).to_be_visible(timeout=30_000)
     return shown
 
 
-TAGS = {
-    "create_assessment": "assessments",
-    "create_case": "cases",
-    "create_job": "jobs",
-    "create_webhook": "webhooks",
-}
+def test_a_link_to_an_operation_opens_it(page: Page) -> None:
+    shown = operation(page, "assessments", "create_assessment")
+    expect(shown).to_contain_text("/assessments/create/")
+    expect(shown.locator(".filled")).to_contain_text("Give a key above")
 
 
-@pytest.mark.parametrize("name", WITHOUT_A_PATH_OF_THEIRS)
-def test_the_first_try_of_a_write_works_and_the_second_is_another(
-    new_context: Callable[..., BrowserContext], tenant: Tenant, name: str
-) -> None:
-    page = new_context(extra_http_headers={"Authorization": f"Bearer {tenant.test.key}"}).new_page()
-    shown = operation(page, name)
-    for _ in range(2 if name != "create_webhook" else 1):  # an endpoint is registered once
+def test_a_try_goes_out_with_a_key_of_its_own_each_time(page: Page, tenant: Tenant) -> None:
+    reference(page)
+    page.get_by_label("API key").fill(tenant.test.key or "")
+    page.locator("#operations-tag-assessments").click()
+    page.locator("#operations-assessments-create_assessment .opblock-summary-control").click()
+    shown = page.locator("#operations-assessments-create_assessment")
+    expect(shown.locator(".filled")).to_contain_text("Ready")
+    names = set()
+    for _ in range(2):
         with page.expect_response(lambda answer: answer.request.method == "POST") as answered:
             shown.get_by_role("button", name="Execute").click()
         assert answered.value.status == 201, answered.value.text()
+        names.add(answered.value.request.headers["idempotency-key"])
+    assert len(names) == 2
+
+
+def test_what_changes_something_is_not_filled_in_with_a_live_key(page: Page, tenant: Tenant) -> None:
+    tenant.live.post("/assessments/create/", {"title": "Somebody's own"})
+    reference(page)
+    page.get_by_label("API key").fill(tenant.live.key or "")
+    page.locator("#operations-tag-assessments").click()
+    for name, said in (("update_assessment", "With a live key nothing"), ("get_assessment", "Ready")):
+        page.locator(f"#operations-assessments-{name} .opblock-summary-control").click()
+        expect(page.locator(f"#operations-assessments-{name} .filled")).to_contain_text(said)
+    assert len(tenant.live.get("/assessments/").json()["results"]) == 1
+
+
+def test_operations_are_found_by_what_they_are_called_and_where_they_are(page: Page) -> None:
+    reference(page)
+    page.keyboard.press("/")
+    page.keyboard.type("invites bulk")
+    expect(page.locator(".opblock")).to_have_count(1)
+    expect(page.locator(".opblock")).to_contain_text("/assessments/{slug}/invites/bulk/")
+    page.get_by_label("Find an operation").fill("")
+    expect(page.locator("[id^='operations-tag-']")).not_to_have_count(1)
+
+
+def test_every_event_is_shown(page: Page) -> None:
+    shown = reference(page).locator("#reference").inner_text()
+    assert [name for name in EVENTS if name not in shown] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_reference_can_be_read_in_both_schemes(
-    new_context: Callable[..., BrowserContext], scheme: str
+@pytest.mark.parametrize("width", [1180, 390])
+def test_the_reference_has_no_fault_that_axe_knows(
+    new_context: Callable[..., BrowserContext], tenant: Tenant, scheme: str, width: int
 ) -> None:
-    page = new_context(color_scheme=scheme).new_page()
-    operation(page, "create_assessment")
-    assert accessibility.contrast(page) == []
+    page = new_context(color_scheme=scheme, viewport={"width": width, "height": 800}).new_page()
+    reference(page)
+    assert accessibility.everything(page) == []
+    page.get_by_label("API key").fill(tenant.test.key or "")
+    for name in ("create_assessment", "list_assessments", "get_assessment"):
+        if not page.locator(f"#operations-assessments-{name}").count():
+            page.locator("#operations-tag-assessments").click()
+        page.locator(f"#operations-assessments-{name} .opblock-summary-control").click()
+        shown = page.locator(f"#operations-assessments-{name}")
+        expect(shown.locator(".filled")).to_contain_text("Ready")
+        assert accessibility.everything(page) == []
+        shown.get_by_role("button", name="Execute").click()
+        expect(shown.locator(".live-responses-table")).to_be_visible()
+        assert accessibility.everything(page) == []
+
+
+def test_the_reference_can_be_used_without_a_mouse(page: Page) -> None:
+    reference(page)
+    page.locator("#operations-tag-webhooks button").first.focus()
+    page.keyboard.press("Enter")
+    control = page.locator("#operations-webhooks-list_webhooks .opblock-summary-control")
+    control.focus()
+    page.keyboard.press("Enter")
+    shown = page.locator("#operations-webhooks-list_webhooks")
+    expect(shown.get_by_role("button", name="Execute")).to_be_visible()
+    shown.get_by_role("button", name="TypeScript").focus()
+    page.keyboard.press("Space")
+    expect(shown.locator("pre.sample")).to_contain_text("await fetch(")
+
+
+def test_the_page_is_there_before_its_script(new_context: Callable[..., BrowserContext]) -> None:
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto("/docs/")
+    expect(page.get_by_role("link", name="POST /assessments/create/")).to_be_visible()
+
+
+def test_the_first_paint_is_told(page: Page, record_property: Callable[[str, object], None]) -> None:
+    reference(page)
+    milliseconds = page.evaluate(FIRST_PAINT)
+    record_property("first_paint_ms", milliseconds)
+    print(f"reference: first contentful paint after {milliseconds:.0f} ms")
+    assert milliseconds > 0

@@ -57,7 +57,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reference]:
     environ = {"PLANS": ENDLESS, "CANDIDATE_LIMIT": "1000000"}
     with walkable() as data, up(data / "data", environ=environ) as instance, running() as receiver:
         base_url, key = instance.facts["base_url"], instance.facts["test_key"]
-        receiver.respond(later)
+        receiver.answer(later)
         api = httpx.Client(base_url=f"{base_url}/api/v1/public", headers={"Authorization": f"Bearer {key}"})
         hook = api.post("/webhooks/create/", json={"url": receiver.url, "events": ["*"], "name": "ATS"})
         api.post(f"/webhooks/{hook.raise_for_status().json()['id']}/test/").raise_for_status()
