@@ -1,4 +1,4 @@
-"""The pages of `docs/` that integrators read: guides, one page for each refusal, the events, the changelog of the API."""
+"""The pages of `docs/` that integrators read: guides, a page for each refusal, the events, the API's changelog."""
 
 import posixpath
 import re
@@ -18,12 +18,12 @@ CHAPTERS = {"guides": "Guides", "api-changelog": "Changes", "errors": "Error cod
 FOREWORD = """\
 # Hiring and assessment service
 
-> A self-hosted service for hiring and timed assessments with a public JSON API: assessments, invitations, results, jobs,
-> applications, screening, pipelines, interviews, offers, candidates, signed webhooks. Keys are bearer tokens; test and live
-> data are apart.
+> A self-hosted service for hiring and timed assessments with a public JSON API: assessments, invitations,
+> results, jobs, applications, screening, pipelines, interviews, offers, candidates, signed webhooks. Keys are
+> bearer tokens; test and live data are apart.
 
-Start with the quickstart. Every write takes JSON; lists are pages that are followed by `next`; a refusal has a code with a page
-of its own. Send an `Idempotency-Key` with each POST.
+Start with the quickstart. Every write takes JSON; lists are pages that are followed by `next`; a refusal has a
+code with a page of its own. Send an `Idempotency-Key` with each POST.
 
 ## Reference
 

@@ -82,9 +82,7 @@ class Pipeline:
         self.notices: dict[str, str] = {}
         if definition.get("deprecated"):
             page = f"{links.base()}/docs/guides/versions/"
-            self.notices = deprecation.notices(
-                definition["x-deprecated-at"], definition["x-sunset-at"], page
-            )
+            self.notices = deprecation.notices(definition["x-deprecated-at"], definition["x-sunset-at"], page)
         self.channel = "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
         self.in_parts = self.open is nullcontext  # whatever transactions it has, it opens itself

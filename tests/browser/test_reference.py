@@ -1,4 +1,4 @@
-"""The reference page in a real browser: it can be read, searched and linked to; tests/reference tries every operation."""
+"""The reference in a real browser: read, searched and linked to; tests/reference tries every operation of it."""
 
 from collections.abc import Callable
 

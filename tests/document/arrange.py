@@ -8,7 +8,6 @@ from typing import Any
 from schemas.arrangement import (
     ALSO,
     ANY_VALUE,
-    APART,
     FORM,
     IN_FRONT,
     JSON,
@@ -39,12 +38,12 @@ SINCE, UNTIL = "x-deprecated-at", "x-sunset-at"
 # What the service never answers, and whoever asks it through a proxy has to be ready for.
 LIMIT = "X-RateLimit-Limit"
 LIMIT_IN_FRONT = {
-    "description": "Where a proxy in front of the service counts requests, how many it takes; the service counts none here.",
+    "description": "How many requests a proxy in front of the service takes, if it counts; the service does not.",
     "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 2**53 - 1},
     "example": 600,
 }
 REFUSED_IN_FRONT = {
-    "description": "The service does not answer this here; a proxy or load balancer in front of it may, in words of its own.",
+    "description": "The service does not answer this here; a proxy in front of it may, in words of its own.",
     "headers": {
         LIMIT: {"$ref": f"#/components/headers/RateLimit{IN_FRONT}"},
         "Access-Control-Allow-Origin": {"$ref": "#/components/headers/Access-Control-Allow-Origin"},
@@ -82,53 +81,6 @@ def arrange(whole: Document) -> Document:
             _arrange_body(document, body)
     document["components"]["schemas"] = dict(sorted(document["components"]["schemas"].items()))
     return document
-
-
-def set_apart(arranged: Document) -> Document:
-    """Put the components that events alone refer to beside the others: in OpenAPI 3.0 nothing uses them.
-
-    `schemas.arrangement.restore` is the way back; the 3.1 document, which has a place for events, needs none of this.
-    """
-    document: Document = copy.deepcopy(arranged)
-    components = document["components"]
-    used = _names(document, [one for name, one in document.items() if name not in ("components", "x-events")])
-    apart = _names(document, [document.get("x-events", {})]) - used
-    moved = {f"#/components/{section}/{name}": f"#/{APART}/{section}/{name}" for section, name in apart}
-    for section, name in sorted(apart):
-        document.setdefault(APART, {}).setdefault(section, {})[name] = components[section].pop(name)
-    for place in (document.get("x-events", {}), document.get(APART, {})):
-        _refer_anew(place, moved)
-    return document
-
-
-def _names(document: Document, starts: list[Any]) -> set[tuple[str, str]]:
-    """The section and name of every component that the starts lead to."""
-    found: set[tuple[str, str]] = set()
-    waiting = list(starts)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            reference = value.get("$ref")
-            if isinstance(reference, str):
-                _, _, section, name = reference.split("/")
-                if (section, name) not in found:
-                    found.add((section, name))
-                    waiting.append(document["components"][section][name])
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
-    return found
-
-
-def _refer_anew(value: Any, moved: dict[str, str]) -> None:
-    if isinstance(value, dict):
-        if isinstance(value.get("$ref"), str):
-            value["$ref"] = moved.get(value["$ref"], value["$ref"])
-        for one in value.values():
-            _refer_anew(one, moved)
-    elif isinstance(value, list):
-        for one in value:
-            _refer_anew(one, moved)
 
 
 def _operations(document: Document) -> Iterator[Schema]:

@@ -7,7 +7,8 @@ import orjson
 
 from schemas import document
 from tests.document import events, traceability
-from tests.document.arrange import arrange, set_apart
+from tests.document.apart import set_apart
+from tests.document.arrange import arrange
 from tests.document.bundle import bundle, write
 from tests.document.twin import twin
 

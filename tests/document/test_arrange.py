@@ -6,7 +6,8 @@ import pytest
 
 from schemas import document
 from schemas.arrangement import ALSO, APART, FORM, IN_FRONT, JSON, KNOWN, MULTIPART, restore
-from tests.document.arrange import arrange, bodies, set_apart
+from tests.document.apart import set_apart
+from tests.document.arrange import arrange, bodies
 from tests.document.bundle import bundle
 from tests.document.diff import breaks, resolved
 from tests.document.generate import ROOT
