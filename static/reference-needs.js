@@ -103,7 +103,7 @@ export class Needs {
     return this.post(`/assessments/${one}/invites/`, { email: address(), name: "Ada Lovelace" });
   }
 
-  invitation = (fits = () => true) => this.find("/invites/?status=pending&page_size=20", fits, () => this.newInvitation());
+  invitation = (fits = () => true) => this.find("/invites/?status=pending&page_size=20", (one) => one.email && fits(one), () => this.newInvitation());
 
   // One that was handed in: a right number, and a text that waits for somebody to review it.
   async newSubmission() {
@@ -195,7 +195,7 @@ export class Needs {
 
   async screened() {
     const { id } = await this.newApplication();
-    await this.until(`/applications/${id}/screening/`, (one) => !["pending", "running"].includes(one.status));
+    await this.until(`/applications/${id}/screening/`, (one) => ["scored", "briefed", "failed"].includes(one.status));
     return id;
   }
 

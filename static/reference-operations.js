@@ -76,6 +76,7 @@ const BODIES = {
     ...example,
     candidates: example.candidates.map((one) => ({ ...one, email: address(), external_id: undefined })),
   }),
+  update_invitation: async (_, example) => ({ ...example, expires_at: days(30) }),
   review_result: async (_, example, { order }) => ({ cases: [{ ...example.cases[0], case_order: order, score: "1.00" }] }),
   update_job: async (_, example) => ({ ...example, expires_at: days(60) }),
   create_field: async (_, example) => ({ ...example, key: `${example.key}_${word()}` }),
