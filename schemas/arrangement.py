@@ -25,8 +25,8 @@ ANY_VALUE: dict[str, dict[str, Any]] = {
 WORDS = {"x-default": "default", "x-any-of": "anyOf", "x-one-of": "oneOf", "x-request-body": "requestBody"}
 # Components that events alone refer to, of which OpenAPI 3.0 knows nothing, stand here instead of among `components`.
 APART = "x-event-components"
-# What components are called that say what a proxy in front of the service may answer: the service itself never does.
-IN_FRONT = "InFront"
+# What components are called that say what somebody else answers: a proxy in front, or the page that an answer leads to.
+ELSEWHERE = "Elsewhere"
 _APART, _TOGETHER = f"#/{APART}/", "#/components/"
 
 
@@ -49,7 +49,7 @@ def _restore(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     written = {
-        WORDS.get(name, name): _restore(one) for name, one in value.items() if not _is_in_front(name, one)
+        WORDS.get(name, name): _restore(one) for name, one in value.items() if not _is_elsewhere(name, one)
     }
     if KNOWN in written:
         bounds = ANY_VALUE[written["type"]]
@@ -62,9 +62,9 @@ def _restore(value: Any) -> Any:
     return written
 
 
-def _is_in_front(name: str, value: Any) -> bool:
-    return str(name).endswith(IN_FRONT) or (
-        isinstance(value, dict) and str(value.get("$ref", "")).endswith(IN_FRONT)
+def _is_elsewhere(name: str, value: Any) -> bool:
+    return str(name).endswith(ELSEWHERE) or (
+        isinstance(value, dict) and str(value.get("$ref", "")).endswith(ELSEWHERE)
     )
 
 
