@@ -44,6 +44,16 @@ function prepared(document) {
         if (first) content.example = first.value;
         delete content.examples;
       }
+      for (const [status, reference] of Object.entries(operation.responses)) {
+        const answer = status.startsWith("2") ? whole(reference) : { ...whole(reference), headers: undefined };
+        operation.responses[status] = answer;
+        for (const content of Object.values(answer.content ?? {})) {
+          const examples = Object.values(content.examples ?? {}).map(whole);
+          if (examples.length !== 1) continue;
+          content.example = examples[0].value;
+          delete content.examples;
+        }
+      }
       operations.set(operation.operationId, {
         id: operation.operationId,
         tag: operation.tags[0],
@@ -126,7 +136,7 @@ function plugin(operations) {
       React.useEffect(() => window.reference.getStore().subscribe(() => queueMicrotask(again)), []);
       const tabs = Object.entries(LANGUAGES).map(([name, title]) =>
         h("button", { key: name, type: "button", className: "sample-tab", "aria-pressed": name === language, onClick: () => choose(name) }, title));
-      return h("section", { className: "samples", "aria-label": "The same as a program" },
+      return h("div", { className: "samples" },
         h("p", { className: "filled", id: `filled-${id}`, role: "status" }),
         h("div", { className: "sample-tabs" }, ...tabs,
           h("button", { type: "button", className: "sample-tab copy", onClick: () => navigator.clipboard?.writeText(sample(language, current(id))) }, "Copy"),
@@ -160,6 +170,12 @@ function plugin(operations) {
         authorizeBtn: nothing,
         authorizeOperationBtn: nothing,
         ServersContainer: nothing,
+        TryItOutButton: nothing,
+        // A link within a button is neither for who uses no mouse; the address changes as an operation is opened.
+        DeepLink: () => ({ text }) => h("span", null, text),
+        InfoContainer: (Original) => (props) =>
+          h("section", { "aria-label": "About this API" }, h(Original, props), h("h2", { className: "reference-heading" }, "Operations")),
+        TextArea: (Original) => (props) => h(Original, { "aria-label": "Request body", ...props }),
         execute: (Original) => (props) => {
           const id = props.operation.get("operationId");
           return h(React.Fragment, null, h(Original, props), operations.has(id) ? h(Samples, { id }) : null);
@@ -167,6 +183,18 @@ function plugin(operations) {
       },
     };
   };
+}
+
+// What it leaves unsaid for those who do not see the page, or use no mouse.
+const UNSAID = [
+  ["pre.microlight:not([tabindex])", (one) => one.setAttribute("tabindex", "0")],
+  ["select:not([aria-label])", (one) => one.setAttribute("aria-label", one.closest("[data-param-name]")?.dataset.paramName ?? "Example or media type")],
+  ["table[role=region]", (one) => one.removeAttribute("role")],
+  ["input:not([aria-label]):not([id])", (one) => one.setAttribute("aria-label", one.placeholder || one.closest("[data-param-name]")?.dataset.paramName || "Value")],
+];
+
+function mend() {
+  for (const [selector, say] of UNSAID) place.querySelectorAll(selector).forEach(say);
 }
 
 function begin(spec) {
@@ -192,6 +220,8 @@ function begin(spec) {
       return request;
     },
     onComplete: () => {
+      mend();
+      new MutationObserver(mend).observe(place, { childList: true, subtree: true });
       place.setAttribute("aria-busy", "false");
       authorize();
     },
