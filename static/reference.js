@@ -2,7 +2,7 @@
 // sends requests; what is filled in, found and shown as programs is decided here and beside this file.
 
 import { Missing, Needs } from "./reference-needs.js";
-import { fillIn } from "./reference-operations.js";
+import { fillIn as chosen } from "./reference-operations.js";
 import { LANGUAGES, sample } from "./reference-samples.js";
 
 const DOCUMENT = "/api/v1/public/openapi-3.1.json";
@@ -69,38 +69,34 @@ function prepared(document) {
   return operations;
 }
 
-function say(id, words) {
-  const at = document.getElementById(`filled-${id}`);
-  if (at) at.textContent = words;
-}
-
 // --- What Swagger UI is told
 
 function plugin(operations) {
   return ({ React, ...system }) => {
     const h = React.createElement;
 
-    async function fill(id) {
+    // Fill in an operation; `raw` are its parameters as Swagger UI knows them.
+    async function fill(id, raw, say) {
       const operation = operations.get(id);
-      if (!operation) return;
-      if (!field.value) return say(id, "Give a key above, and this is filled in with what you have.");
-      say(id, "Filling in …");
+      if (!field.value) return say("Give a key above, and this is filled in with what you have.");
+      say("Filling in …");
       const { specActions, oas3Actions, specSelectors } = window.reference.getSystem();
       const at = [operation.path, operation.method];
       try {
-        const { params, body, form } = await fillIn(new Needs(field.value), structuredClone(operation));
-        for (const one of operation.parameters) {
-          if (one.name in params) specActions.changeParam(at, one.name, one.in, params[one.name], false);
+        const { params, body, form } = await chosen(new Needs(field.value), structuredClone(operation));
+        for (const one of raw) {
+          const name = one.get("name");
+          if (name in params) specActions.changeParamByIdentity(at, one, params[name], false);
         }
         if (body) oas3Actions.setRequestBodyValue({ value: JSON.stringify(body, null, 2), pathMethod: at });
         for (const [name, value] of Object.entries(form ?? {})) {
           oas3Actions.setRequestBodyValue({ value: specSelectors.specJson().clear().set(name, value), pathMethod: at });
         }
         const files = Object.values(form ?? {}).filter((one) => one instanceof File).map((one) => one.name);
-        say(id, files.length ? `Ready to be sent, with ${files.join(", ")}.` : "Ready to be sent.");
+        say(files.length ? `Ready to be sent, with ${files.join(", ")}.` : "Ready to be sent.");
       } catch (fault) {
         if (!(fault instanceof Missing)) throw fault;
-        say(id, fault.message);
+        say(fault.message);
       }
     }
 
@@ -130,32 +126,27 @@ function plugin(operations) {
       return request;
     }
 
-    function Samples({ id }) {
+    function Samples({ id, parameters }) {
       const [language, choose] = React.useState("curl");
+      const [said, say] = React.useState("");
       const [, again] = React.useReducer((count) => count + 1, 0);
-      React.useEffect(() => window.reference.getStore().subscribe(() => queueMicrotask(again)), []);
+      const fillIn = () => fill(id, parameters, say);
+      React.useEffect(() => {
+        fillIn();
+        return window.reference.getStore().subscribe(() => queueMicrotask(again));
+      }, []);
       const tabs = Object.entries(LANGUAGES).map(([name, title]) =>
         h("button", { key: name, type: "button", className: "sample-tab", "aria-pressed": name === language, onClick: () => choose(name) }, title));
       return h("div", { className: "samples" },
-        h("p", { className: "filled", id: `filled-${id}`, role: "status" }),
+        h("p", { className: "filled", id: `filled-${id}`, role: "status" }, said),
         h("div", { className: "sample-tabs" }, ...tabs,
           h("button", { type: "button", className: "sample-tab copy", onClick: () => navigator.clipboard?.writeText(sample(language, current(id))) }, "Copy"),
-          h("button", { type: "button", className: "sample-tab", onClick: () => fill(id) }, "Fill in anew")),
+          h("button", { type: "button", className: "sample-tab", onClick: fillIn }, "Fill in anew")),
         h("pre", { className: "sample", tabIndex: 0, "data-language": language }, h("code", null, sample(language, current(id)))));
     }
 
     const nothing = () => () => null;
     return {
-      statePlugins: {
-        layout: {
-          wrapActions: {
-            show: (original) => (thing, shown = true) => {
-              if (shown && thing[0] === "operations") setTimeout(fill, 0, thing.at(-1));
-              return original(thing, shown);
-            },
-          },
-        },
-      },
       fn: {
         opsFilter: (tagged, phrase) => {
           const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
@@ -178,7 +169,8 @@ function plugin(operations) {
         TextArea: (Original) => (props) => h(Original, { "aria-label": "Request body", ...props }),
         execute: (Original) => (props) => {
           const id = props.operation.get("operationId");
-          return h(React.Fragment, null, h(Original, props), operations.has(id) ? h(Samples, { id }) : null);
+          const parameters = props.operation.get("parameters")?.toArray() ?? [];
+          return h(React.Fragment, null, h(Original, props), operations.has(id) ? h(Samples, { id, parameters }) : null);
         },
       },
     };
