@@ -22,11 +22,25 @@ function looked(document, reference) {
   return reference.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/").replaceAll("~0", "~")], document);
 }
 
+// The headers of refusals are the same everywhere; a single example needs no choice.
+function shorten(answer, succeeds, whole) {
+  if (answer.$ref) return;
+  if (!succeeds) delete answer.headers;
+  for (const content of Object.values(answer.content ?? {})) {
+    const examples = Object.values(content.examples ?? {}).map(whole);
+    if (examples.length !== 1) continue;
+    content.example = examples[0].value;
+    delete content.examples;
+  }
+}
+
 // An optional filter, a cursor or an Idempotency-Key that an example made up would only be refused: they stay empty.
 // Where a body has named examples, the first of them is the one that is shown.
 function prepared(document) {
   const whole = (one) => (one.$ref ? looked(document, one.$ref) : one);
   const operations = new Map();
+  // In place: what many operations refer to stays one, or the page would hold it a thousand times.
+  for (const answer of Object.values(document.components.responses)) shorten(answer, false, whole);
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS.filter((one) => item[one])) {
       const operation = item[method];
@@ -44,16 +58,7 @@ function prepared(document) {
         if (first) content.example = first.value;
         delete content.examples;
       }
-      for (const [status, reference] of Object.entries(operation.responses)) {
-        const answer = status.startsWith("2") ? whole(reference) : { ...whole(reference), headers: undefined };
-        operation.responses[status] = answer;
-        for (const content of Object.values(answer.content ?? {})) {
-          const examples = Object.values(content.examples ?? {}).map(whole);
-          if (examples.length !== 1) continue;
-          content.example = examples[0].value;
-          delete content.examples;
-        }
-      }
+      for (const [status, answer] of Object.entries(operation.responses)) shorten(answer, status.startsWith("2"), whole);
       operations.set(operation.operationId, {
         id: operation.operationId,
         tag: operation.tags[0],
