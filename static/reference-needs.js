@@ -106,8 +106,8 @@ export class Needs {
   invitation = (fits = () => true) => this.find("/invites/?status=pending&page_size=20", (one) => one.email && fits(one), () => this.newInvitation());
 
   // One that was handed in: a right number, and a text that waits for somebody to review it.
-  async newSubmission() {
-    const { slug } = await this.newActive({ case_type: "numeric", answer_number: 42 }, { case_type: "text" });
+  async newSubmission(of) {
+    const slug = of ?? (await this.newActive({ case_type: "numeric", answer_number: 42 }, { case_type: "text" })).slug;
     const { invite_token: token } = await this.newInvitation(slug);
     const at = `${CANDIDATE}/invites/${token}`;
     const { cases } = await this.post(`${at}/start/`);

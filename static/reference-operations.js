@@ -57,7 +57,12 @@ const STATES = {
     await n.post(`/org/squads/${team_id}/members/`, { user_id });
     return { team_id, user_id };
   },
-  review_result: async (n) => n.newSubmission(),
+  review_result: (n) => n.newSubmission(),
+  compare_results: async (n) => {
+    const one = await n.newSubmission();
+    const two = await n.newSubmission(one.slug);
+    return { slug: one.slug, invite_token: [one.token, two.token] };
+  },
 };
 
 // What of an example is changed: it names what somebody else has, or is true once only.

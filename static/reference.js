@@ -230,15 +230,19 @@ function begin(spec) {
   }
   field.addEventListener("change", authorize);
 
-  let waiting;
+  let waiting, found = new Set(); // the tags that a search opened
   search.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
       const { layoutActions } = ui.getSystem();
       const text = search.value.trim();
+      const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+      const fitting = [...operations.values()].filter((one) => words.length && words.every((each) => one.text.includes(each)));
+      const tags = new Set(fitting.map((one) => one.tag));
       layoutActions.updateFilter(text || false);
-      const tags = new Set([...operations.values()].map((one) => one.tag));
-      for (const tag of tags) layoutActions.show(["operations-tag", tag], Boolean(text));
+      for (const tag of [...found].filter((one) => !tags.has(one))) layoutActions.show(["operations-tag", tag], false);
+      for (const tag of [...tags].filter((one) => !found.has(one))) layoutActions.show(["operations-tag", tag], true);
+      found = tags;
     }, 150);
   });
   document.addEventListener("keydown", (event) => {
