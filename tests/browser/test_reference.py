@@ -64,7 +64,9 @@ def test_operations_are_found_by_what_they_are_called_and_where_they_are(page: P
     page.keyboard.type("invites bulk")
     expect(page.locator("[id^='operations-tag-']")).to_have_count(1)
     expect(page.locator("[id^='operations-invitations-']")).to_have_count(1)
-    expect(page.locator("#operations-invitations-bulk_invite")).to_contain_text("/assessments/{slug}/invites/bulk/")
+    expect(page.locator("#operations-invitations-bulk_invite")).to_contain_text(
+        "/assessments/{slug}/invites/bulk/"
+    )
     page.get_by_label("Find an operation").fill("")
     expect(page.locator("[id^='operations-tag-']")).not_to_have_count(1)
 
