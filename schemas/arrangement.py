@@ -25,8 +25,6 @@ ANY_VALUE: dict[str, dict[str, Any]] = {
 WORDS = {"x-default": "default", "x-any-of": "anyOf", "x-one-of": "oneOf", "x-request-body": "requestBody"}
 # Components that events alone refer to, of which OpenAPI 3.0 knows nothing, stand here instead of among `components`.
 APART = "x-event-components"
-# What components are called that say what somebody else answers: a proxy in front, or the page that an answer leads to.
-ELSEWHERE = "Elsewhere"
 _APART, _TOGETHER = f"#/{APART}/", "#/components/"
 
 
@@ -48,9 +46,7 @@ def _restore(value: Any) -> Any:
         return _TOGETHER + value.removeprefix(_APART)
     if not isinstance(value, dict):
         return value
-    written = {
-        WORDS.get(name, name): _restore(one) for name, one in value.items() if not _is_elsewhere(name, one)
-    }
+    written = {WORDS.get(name, name): _restore(one) for name, one in value.items()}
     if KNOWN in written:
         bounds = ANY_VALUE[written["type"]]
         kept = {name: one for name, one in written.items() if bounds.get(str(name)) != one}
@@ -60,12 +56,6 @@ def _restore(value: Any) -> Any:
     if ALSO in written:
         written["content"] = _every_media_type(written["content"], written.pop(ALSO))
     return written
-
-
-def _is_elsewhere(name: str, value: Any) -> bool:
-    return str(name).endswith(ELSEWHERE) or (
-        isinstance(value, dict) and str(value.get("$ref", "")).endswith(ELSEWHERE)
-    )
 
 
 def _every_media_type(content: dict[str, Any], also: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 from schemas.arrangement import (
     ALSO,
     ANY_VALUE,
-    ELSEWHERE,
     FORM,
     JSON,
     KNOWN,
@@ -35,38 +34,6 @@ REPLAYED_HEADER = {
 # Since when an operation is deprecated, and after which day it may be gone.
 SINCE, UNTIL = "x-deprecated-at", "x-sunset-at"
 
-# What the service never answers, and whoever asks it through a proxy has to be ready for: where nothing is counted and
-# no key is asked for, a proxy may count and ask. And a form of a page ends at the page that it leads to.
-LIMIT = "X-RateLimit-Limit"
-IN_FRONT = ("400", "401", "429")
-LIMIT_IN_FRONT = {
-    "description": "How many requests a proxy in front of the service takes, if it counts; the service does not.",
-    "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 2**53 - 1},
-    "example": 600,
-}
-REFUSED_IN_FRONT: dict[str, Any] = {
-    "description": "The service does not answer this here; a proxy in front of it may, in words of its own.",
-    "headers": {
-        LIMIT: {"$ref": f"#/components/headers/RateLimit{ELSEWHERE}"},
-        "Access-Control-Allow-Origin": {"$ref": "#/components/headers/Access-Control-Allow-Origin"},
-        "Retry-After": {
-            "description": "Seconds until the request may be sent again.",
-            "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 2**53 - 1},
-            "example": 30,
-        },
-    },
-    "content": {"text/plain": {"schema": {"type": "string", "maxLength": 100_000, "pattern": r"^[^\x00]*$"}}},
-}
-
-PAGE_IN_THE_END = {
-    "description": "The page that 303 leads to, as a browser shows it.",
-    "headers": {name: REFUSED_IN_FRONT["headers"][name] for name in (LIMIT, "Access-Control-Allow-Origin")},
-    "content": {
-        "text/html": {
-            "schema": {"type": "string", "maxLength": 10_000_000, "pattern": r"^\s*<!doctype html>"}
-        }
-    },
-}
 
 Document = dict[str, Any]
 Schema = dict[str, Any]
@@ -87,7 +54,6 @@ def arrange(whole: Document) -> Document:
     _say_replays(document)
     _say_scopes(document)
     _say_farewells(document)
-    _say_what_others_answer(document)
     for _, body in bodies(document):
         if JSON in body["content"] and len(body["content"]) > 1:
             _arrange_body(document, body)
@@ -231,28 +197,6 @@ def _say_farewells(document: Document) -> None:
         if operation.get("deprecated"):
             said = f"Deprecated since {operation[SINCE]}; it may be gone after {operation[UNTIL]}."
             operation["description"] = f"{operation.get('description', '').rstrip()}\n\n{said}".lstrip()
-
-
-def _say_what_others_answer(document: Document) -> None:
-    """Say what comes from a proxy in front of the service, or from the page that an answer leads to."""
-    for operation in _operations(document):
-        answers = operation["responses"]
-        for status in IN_FRONT:
-            if status not in answers:
-                answers[status] = _elsewhere(document, "responses", "Refused", REFUSED_IN_FRONT)
-        if not any(status.startswith("2") for status in answers):
-            answers["200"] = _elsewhere(document, "responses", "Page", PAGE_IN_THE_END)
-        for status, answer in answers.items():
-            headers = answer.get("headers")
-            if headers is not None and status[0] in "24" and LIMIT not in headers:
-                headers[LIMIT] = _elsewhere(document, "headers", "RateLimit", LIMIT_IN_FRONT)
-    if any(name.endswith(ELSEWHERE) for name in document["components"].get("responses", ())):
-        _elsewhere(document, "headers", "RateLimit", LIMIT_IN_FRONT)
-
-
-def _elsewhere(document: Document, section: str, name: str, component: Schema) -> Schema:
-    document["components"].setdefault(section, {})[name + ELSEWHERE] = component
-    return {"$ref": f"#/components/{section}/{name}{ELSEWHERE}"}
 
 
 def _arrange_body(document: Document, body: Schema) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from schemas import document
-from schemas.arrangement import ALSO, APART, ELSEWHERE, FORM, JSON, KNOWN, MULTIPART, restore
+from schemas.arrangement import ALSO, APART, FORM, JSON, KNOWN, MULTIPART, restore
 from tests.document.apart import set_apart
 from tests.document.arrange import arrange, bodies
 from tests.document.bundle import bundle
@@ -113,15 +113,6 @@ def test_what_events_alone_refer_to_stands_apart_and_comes_back() -> None:
     assert not apart.keys() & kept.keys()
     assert restore(PUBLISHED["openapi"])["components"]["schemas"].keys() >= apart.keys()
     assert APART not in restore(PUBLISHED["openapi"])
-
-
-def test_what_others_answer_is_no_word_of_the_service() -> None:
-    health = PUBLISHED["candidate"]["paths"]["/healthz"]["get"]
-    assert health["responses"]["429"] == {"$ref": f"#/components/responses/Refused{ELSEWHERE}"}
-    assert ELSEWHERE in str(health["responses"]["200"]["headers"])
-    page = PUBLISHED["candidate"]["paths"]["/application/{token}"]["post"]
-    assert page["responses"]["200"] == {"$ref": f"#/components/responses/Page{ELSEWHERE}"}
-    assert ELSEWHERE not in str(restore(PUBLISHED["candidate"]))
 
 
 def test_an_operation_that_is_going_to_go_says_when() -> None:
