@@ -78,6 +78,14 @@ LISTS = {
 }
 
 # Those of requests by a key: an index of each mode has all that filters ask for.
+_LOOKED_FOR = {
+    "status": _sifted(AuditRow.status_code, "status"),
+    "code": _sifted(AuditRow.error_code, "code"),
+    "operation": _sifted(AuditRow.action, "operation"),
+    "key_id": _sifted(AuditRow.actor_id, "key_id"),
+    "since": _FILTERS["since"],
+    "until": _FILTERS["until"],
+}
 _WEEK = AuditRow.id >= first_id(func.now() - timedelta(days=7))
 REQUESTS = {
     mode: listing.Listing(
@@ -88,14 +96,7 @@ REQUESTS = {
             _WEEK,
         ),
         {"-id": (AuditRow.id,)},
-        {
-            "status": _sifted(AuditRow.status_code, "status"),
-            "code": _sifted(AuditRow.error_code, "code"),
-            "operation": _sifted(AuditRow.action, "operation"),
-            "key_id": _sifted(AuditRow.actor_id, "key_id"),
-            "since": _FILTERS["since"],
-            "until": _FILTERS["until"],
-        },
+        _LOOKED_FOR,
         _BESIDE,
     )
     for mode, where in MODES.items()

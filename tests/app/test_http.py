@@ -61,7 +61,9 @@ def test_a_path_takes_its_methods_and_says_which(client: Api, at: str) -> None:
         elif method not in allowed(at):
             assert response.status_code == 405
             # People come here: what they did wrong is told on a page.
-            if at.startswith(("/application/", "/careers/", "/join/", "/offer/", "/interview/")):
+            if at.startswith(
+                ("/application/", "/careers/", "/join/", "/offer/", "/interview/", "/recordings/")
+            ):
                 assert response.headers["content-type"].startswith("text/html")
             elif method != "HEAD":
                 refusal(response, 405, "METHOD_NOT_ALLOWED")

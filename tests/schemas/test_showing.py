@@ -53,6 +53,7 @@ EXTRA = {
     "slug": st.text(),
     "logo": st.none() | st.text(),
     "score": st.none() | st.decimals(0, 1_000_000, places=6),
+    "max_score": st.decimals(0, 1_000_000, places=2),
     "value": st.lists(st.integers(), min_size=1),
     "content": st.fixed_dictionaries(
         {
@@ -81,6 +82,7 @@ EXTRA = {
     "actor_id": st.none() | st.uuids(),
     "key": st.builds(lambda name: SimpleNamespace(name=name), st.none() | st.text()),
     "candidates_days": st.none() | st.integers(),
+    "recordings_days": st.none() | st.integers(min_value=1),
     "events_days": st.integers(),
     "invitation": st.builds(lambda role: SimpleNamespace(role=role), st.text()),
 }
