@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from app.http.application import create_app
 from app.instance.settings import Settings
 from tests.webs import Web
 from tests.webs import two as start_two
 
+expect.set_options(timeout=10_000)  # several browsers share few cores
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -94,7 +95,7 @@ def new_context(browser: Browser, base_url: str) -> Iterator[Callable[..., Brows
         )
         context.on("weberror", lambda error: errors.append(str(error.error)))
         context.on("console", note)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(20_000)
         contexts.append(context)
         return context
 

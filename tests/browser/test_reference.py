@@ -14,6 +14,7 @@ FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTi
 
 
 def reference(page: Page, at: str = "") -> Page:
+    page.set_default_timeout(30_000)  # it draws 150 operations, beside other browsers
     page.goto(f"/docs/{at}")
     expect(page.locator("#reference")).to_have_attribute("aria-busy", "false", timeout=30_000)
     return page

@@ -290,6 +290,7 @@ def test_the_replay_shows_what_there_was(two, webs, room: Prepared, page: Page):
     expect(two[1].get_by_role("heading", name="The interview has ended")).to_be_visible()
     assert [one.data["code"] for one in room.events("code")][-1].endswith("print(42)")
     page.goto(f"{webs[0].url}/interview/shared/{room.share()}")
+    expect(page.get_by_role("button", name="Play")).to_be_enabled()  # the script knows how long it is
     page.locator("#seek").fill(page.locator("#seek").get_attribute("max"))
     expect(page.locator(".said .what")).to_have_text(["Hello"])
     expect(page.locator("#editor .cm-content")).to_contain_text("print(42)")
