@@ -32,28 +32,31 @@ class Kept:
 @contextmanager
 def keeping(organisation_id: UUID, sent: Mapping[str, Any]) -> Iterator[Kept]:
     """Keep files by their kinds before what they belong to is written; let them go where nothing came of it."""
-    kept = Kept([])
-    try:
+    with _let_go_unless_needed() as kept:
         for kind, file in sent.items():
             kept.files.append(_keep(organisation_id, kind, file))
         yield kept
-    finally:
-        if not kept.needed:
-            for one in kept.files:
-                files.delete(one["key"])
 
 
 @contextmanager
 def keeping_chunk(organisation_id: UUID, content: bytes) -> Iterator[Kept]:
     """Keep a part of a recording before it is written down; let it go where nothing came of it."""
-    key = f"recordings/{organisation_id}/{uuid4()}"
-    kept = Kept([{"size_bytes": len(content), "key": key}])
-    try:
+    with _let_go_unless_needed() as kept:
+        key = f"recordings/{organisation_id}/{uuid4()}"
+        kept.files.append({"size_bytes": len(content), "key": key})
         files.put(key, content)
+        yield kept
+
+
+@contextmanager
+def _let_go_unless_needed() -> Iterator[Kept]:
+    kept = Kept([])
+    try:
         yield kept
     finally:
         if not kept.needed:
-            files.delete(key)
+            for one in kept.files:
+                files.delete(one["key"])
 
 
 def _keep(organisation_id: UUID, kind: str, file: Any) -> dict[str, Any]:

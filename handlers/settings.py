@@ -25,7 +25,7 @@ def update_settings(session: Session, caller: Caller, body: Body) -> Body:
     texts = {name: html.clean(body[name]) for name in schemas.HTML if name in body}
     brand.check_html(texts)
     days = body.get("retention_days", {})
-    values = body | texts | {f"{name}_days": days[name] for name in days if name in days}
+    values = body | texts | {f"{name}_days": days[name] for name in days}
     values.pop("retention_days", None)
     if values.get("reply_to"):
         values["reply_to"] = emails.normal(values["reply_to"])

@@ -60,10 +60,13 @@ def _begins_outside_code(state: StateInline, silent: bool) -> bool:  # noqa: FBT
     return "`" not in state.src[state.pos : end] and bool(_begins(state, silent))
 
 
-_plain = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-_plain.add_render_rule("image", _described)
-_markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-_markdown.add_render_rule("image", _described)
+def _without_formulas() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    reader.add_render_rule("image", _described)
+    return reader
+
+
+_plain, _markdown = _without_formulas(), _without_formulas()
 dollarmath_plugin(_markdown, renderer=_formula)
 _markdown.inline.ruler.at("math_inline", _begins_outside_code)
 

@@ -41,7 +41,8 @@ export class Needs {
     const form = body instanceof FormData;
     if (body && !form) headers["Content-Type"] = "application/json";
     const url = path.startsWith(CANDIDATE) ? path : `${PUBLIC}${path}`;
-    const answer = await fetch(url, { method, headers, body: form ? body : body && JSON.stringify(body) });
+    const sent = form ? body : body && JSON.stringify(body);
+    const answer = await fetch(url, { method, headers, body: sent, signal: AbortSignal.timeout(30_000) });
     const said = answer.status === 204 ? null : await answer.json();
     if (!answer.ok) throw new Missing(said?.error?.message ?? `${method} ${path} was answered ${answer.status}.`);
     return said;

@@ -260,4 +260,4 @@ function colour() {
 
 dark.addEventListener("change", colour);
 colour();
-fetch(DOCUMENT).then((answer) => answer.json()).then(begin);
+fetch(DOCUMENT, { signal: AbortSignal.timeout(60_000) }).then((answer) => answer.json()).then(begin);

@@ -10,7 +10,7 @@ export async function keepPage() {
   if (!isPossible()) return;
   try {
     await navigator.serviceWorker.register("/static/take-worker.js", { scope: "/take/" });
-    const response = await fetch(location.pathname, { cache: "no-store" });
+    const response = await fetch(location.pathname, { cache: "no-store", signal: AbortSignal.timeout(30_000) });
     if (!response.ok) return;
     const headers = new Headers(response.headers); // the page's policy is kept with it
     for (const name of ["Content-Encoding", "Content-Length"]) headers.delete(name);

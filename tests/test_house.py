@@ -453,3 +453,17 @@ def test_tests_are_sentences_in_the_present() -> None:
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
                 assert node.name.count("_") >= 3, f"{short(path)}: {node.name}"
+
+
+# --- Scripts
+
+
+def test_no_request_of_a_script_waits_for_ever() -> None:
+    ours = [*(ROOT / "static" / "src").glob("*.js"), *(ROOT / "static").glob("take*.js")]
+    ours += [ROOT / "static" / name for name in ("careers.js", "reference.js", "reference-needs.js")]
+    found = []
+    for script in ours:
+        for asked in re.finditer(r"\bfetch\((?!request\))", script.read_text()):
+            found.append(short(script))
+            assert "AbortSignal.timeout" in asked.string[asked.end() : asked.end() + 600], short(script)
+    assert len(found) >= 6

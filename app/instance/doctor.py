@@ -2,7 +2,9 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -189,11 +191,21 @@ def _room(settings: Settings) -> Findings:
 
 def _forgotten() -> Findings:
     for folder in places.forgotten()[:SHOWN]:
-        size = sum(one.lstat().st_size for one in folder.rglob("*")) / 1e9
+        size = _bytes(folder) / 1e9
         yield Finding(
             "folder", WORTH_KNOWING,
             f"{folder} keeps {size:.1f} GB of servers whose data folder is gone. Remove it if nobody misses that.",
         )  # fmt: skip
+
+
+def _bytes(folder: Path) -> int:
+    """Add up what a folder holds; what vanishes meanwhile, or may not be read, counts nothing."""
+    found = 0
+    with suppress(OSError):
+        for one in folder.rglob("*"):
+            with suppress(OSError):
+                found += one.lstat().st_size
+    return found
 
 
 LOOKS: tuple[Callable[[Settings], Findings], ...] = (_clock, _waiting, _set_aside, _endpoints, _room)

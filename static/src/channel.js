@@ -159,7 +159,9 @@ export class Channel extends EventTarget {
   }
 
   async #request(path, body) {
-    const answer = await fetch(`${this.base}${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), keepalive: true });
+    const answer = await fetch(`${this.base}${path}`, {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), keepalive: true, signal: AbortSignal.timeout(30_000),
+    });
     if (answer.status === 409) this.#lost(true);
     if (!answer.ok) throw Object.assign(new Error(`${answer.status}`), { status: answer.status });
     return answer.json();

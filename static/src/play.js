@@ -24,7 +24,7 @@ async function partsOf(track) {
   const fetchSome = async () => {
     while (next < track.chunks) {
       const number = next++;
-      const response = await fetch(`/api/v1/candidate/recordings/${token}/${track.id}/${number}/`);
+      const response = await fetch(`/api/v1/candidate/recordings/${token}/${track.id}/${number}/`, { signal: AbortSignal.timeout(30_000) });
       if (!response.ok) throw new Error(String(response.status));
       parts[number] = await response.arrayBuffer();
     }

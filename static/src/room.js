@@ -25,7 +25,7 @@ let room = first, channel = null, voice = null, editor = null, shown = null, ahe
 
 async function ask(method, path, body) {
   const answer = await fetch(base + path, {
-    method, headers: body ? { "Content-Type": "application/json" } : {}, body: body && JSON.stringify(body),
+    method, headers: body ? { "Content-Type": "application/json" } : {}, body: body && JSON.stringify(body), signal: AbortSignal.timeout(60_000),
   });
   const said = answer.headers.get("content-type")?.includes("json") ? await answer.json() : {};
   if (!answer.ok) {

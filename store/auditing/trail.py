@@ -15,7 +15,7 @@ from store.database.ids import new_id
 from store.database.prepared import Bound, Prepared, rows
 
 # When a transaction writes the row of whom it is done for.
-ALWAYS, IF_TOLD, NEVER = ("always", "if told", "never")
+ALWAYS, IF_TOLD, NEVER = "always", "if told", "never"
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ from store.interviewing.stream import Act, Kept, News
 log = logging.getLogger("hiring.rooms")
 
 # How often one looks for news: while Redis tells of them, and while not.
-LOOK_SECONDS, LOOK_ALONE_SECONDS = (5.0, 0.5)
+LOOK_SECONDS, LOOK_ALONE_SECONDS = 5.0, 0.5
 TIDY_SECONDS = 3.0  # after which what was typed is noted for the replay
 REST = 3  # times as long as noting one room took, before the next: a full process notes less often
 PER_ROOM, PER_ORGANISATION = 16, 1_000  # channels, in this process
