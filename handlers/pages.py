@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -51,6 +51,8 @@ SPOKEN = HEADERS | {
 FEATURES = {"webcam": "camera", "screen": "display-capture"}
 
 HOME_SHOWS = 50
+
+ENGLISH = ("en",)  # what developers read is in one language
 
 REFERENCE = HEADERS | {
     # Swagger UI draws its signs from within its stylesheet.
@@ -231,7 +233,7 @@ def show_reference() -> View:
     """Show the API reference, made by the browser from the document that the service runs on."""
     key = reference.key()
     headers = REFERENCE if not key else REFERENCE | {"Cache-Control": HEADERS["Cache-Control"]}
-    return page("reference.html", headers=headers, chapters=reference.chapters(), key=key)
+    return page("reference.html", wanted=ENGLISH, headers=headers, chapters=reference.chapters(), key=key)
 
 
 def show_guides() -> View:
@@ -256,23 +258,17 @@ def show_api_changelog() -> View:
 
 def _show_document(place: str) -> View:
     guide = guides.find(place)
-    return page("document.html", status=200 if guide else 404, headers=PUBLIC, guide=guide)
+    return page("document.html", wanted=ENGLISH, status=200 if guide else 404, headers=PUBLIC, guide=guide)
 
 
-def day(moment: str) -> str:
-    """Write the day of a moment for people: 1 March 2026."""
-    when = datetime.fromisoformat(moment)
-    return f"{when.day} {when:%B %Y}"
-
-
-def page(template: str, *, status: int = 200, headers: dict[str, str] = HEADERS, **values: Any) -> View:
-    """Choose a template, its values, and the headers of every page or its own."""
-    return View(template, {"spell": spell, "day": day, **values}, headers, status)
-
-
-def spell(seconds: int) -> str:
-    """Write a length of time as a person says it: 1 hour 15 minutes."""
-    hours, rest = divmod(seconds, 3600)
-    minutes, left = divmod(rest, 60)
-    parts = ((hours, "hour"), (minutes, "minute"), (left, "second"))
-    return " ".join(f"{count} {unit}{'s' if count > 1 else ''}" for count, unit in parts if count)
+def page(
+    template: str,
+    *,
+    status: int = 200,
+    headers: dict[str, str] = HEADERS,
+    wanted: Sequence[str | None] = (),
+    **values: Any,
+) -> View:
+    """Choose a template, its values, the headers of every page or its own, and the languages that are wanted first."""
+    otherwise = (values.get("brand") or {}).get("language")
+    return View(template, values, headers, status, wanted, otherwise)

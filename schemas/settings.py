@@ -13,7 +13,7 @@ from schemas.showing import show
 
 KEPT = {"Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff"}
 HARMLESS = KEPT | {"Content-Security-Policy": "default-src 'none'; sandbox"}
-ON_PAGES = ("privacy_url", "help_contact", "consent_required", "source_tracking", "receipt_mail")
+ON_PAGES = ("language", "privacy_url", "help_contact", "consent_required", "source_tracking", "receipt_mail")
 HTML = ("welcome_html", "closing_html", "privacy_html")
 
 

@@ -1,5 +1,6 @@
 """A page as an answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +15,14 @@ class Redirect:
 
 @dataclass(frozen=True)
 class View:
-    """A template and its values, with the headers of the page."""
+    """A template and its values, with the headers of the page.
+
+    It is in the first of the wanted languages that there is, else in one that the browser asks for, else in the other.
+    """
 
     template: str
     values: dict[str, Any]
     headers: dict[str, str] = field(default_factory=dict)
     status: int = 200
+    wanted: Sequence[str | None] = ()
+    otherwise: str | None = None

@@ -180,8 +180,6 @@ def test_handlers_hold_operations_and_nothing_else() -> None:
     # What the pages share.
     helpers = {
         ("pages", "page"),
-        ("pages", "spell"),
-        ("pages", "day"),
         ("pages", "brand"),
         ("pages", "faults"),
         ("sessions", "view"),

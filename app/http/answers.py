@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -14,15 +14,18 @@ from werkzeug.http import parse_accept_header
 
 from app.http.context import Request, Send
 from app.instance.settings import ROOT
-from rules import links
+from rules import languages, links
 from rules.pages import Page
+from schemas import tongues
 from schemas.files import File, Stream
+from schemas.tongues import Tongue
 from schemas.views import Redirect, View
 
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
 TAKEN_WITHIN = 60.0  # s, in which a client takes a part of what is made while it is sent
 VARY, GZIP = {"Vary": "Accept-Encoding"}, {"Content-Encoding": "gzip"}
+PAGE_VARY = {"Vary": "Accept-Encoding, Accept-Language"}
 
 
 @dataclass(slots=True)
@@ -104,10 +107,24 @@ def _unchanged(known: str, etag: str) -> bool:
 
 def _view(made: Made, request: Request) -> Answer:
     view: View = made.body
-    html = templates().get_template(view.template).render(view.values).encode()
+    tongue = spoken(request, view.wanted, view.otherwise)
+    html = write(view.template, view.values, tongue)
+    headers = view.headers | PAGE_VARY | {"Content-Language": tongue.tag}
     if _takes_gzip(request):
-        return Answer(view.status, gzip.compress(html, 5, mtime=0), view.headers | VARY | GZIP, HTML)
-    return Answer(view.status, html, view.headers | VARY, HTML)
+        return Answer(view.status, gzip.compress(html, 5, mtime=0), headers | GZIP, HTML)
+    return Answer(view.status, html, headers, HTML)
+
+
+def write(template: str, values: dict[str, Any], tongue: Tongue) -> bytes:
+    """Write a page in a language: its texts, and what was said among its values."""
+    values = {name: tongue.told(value) for name, value in values.items()}
+    return _templates(tongue.catalogue).get_template(template).render(tongue=tongue, **values).encode()
+
+
+def spoken(request: Request, wanted: Sequence[str | None] = (), otherwise: str | None = None) -> Tongue:
+    """Choose the language to answer in: one that is wanted, else one that the client asks for, else the other."""
+    asked = parse_accept_header(request.head.get("accept-language")).values()
+    return tongues.of(languages.choose([*wanted, *asked, otherwise]))
 
 
 def _redirect(made: Made, _request: Request) -> Answer:
@@ -120,9 +137,15 @@ def _takes_gzip(request: Request) -> bool:
 
 
 @cache
-def templates() -> Environment:
-    """Return the pages' templates."""
-    return Environment(loader=FileSystemLoader(ROOT / "templates"), autoescape=True)
+def _templates(catalogue: str) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(ROOT / "templates"), autoescape=True, extensions=["jinja2.ext.i18n"]
+    )
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.install_gettext_translations(  # type: ignore[attr-defined]  # the extension brings it
+        tongues.translations(catalogue), newstyle=True
+    )
+    return environment
 
 
 _KINDS: dict[type, Callable[[Made, Request], Answer]] = {

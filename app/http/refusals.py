@@ -73,10 +73,16 @@ def answer(fault: Exception, request: context.Request) -> Answer:
     request.refused = understand(fault).code
     if not _for_a_person(request):
         return given
-    html = answers.templates().get_template("refused.html")
-    page = html.render(refusal=understand(fault), status=given.status, path=request.path)
-    headers = given.headers | pages.HEADERS | {"Vary": "Accept"}
-    return Answer(given.status, page.encode(), headers, answers.HTML)
+    refusal, tongue = understand(fault), answers.spoken(request)
+    values = {
+        "message": refusal.args[0],
+        "details": refusal.details,
+        "status": given.status,
+        "path": request.path,
+    }
+    headers = pages.HEADERS | {"Vary": "Accept, Accept-Language", "Content-Language": tongue.tag}
+    page = answers.write("refused.html", values, tongue)
+    return Answer(given.status, page, given.headers | headers, answers.HTML)
 
 
 def _for_a_person(request: context.Request) -> bool:
