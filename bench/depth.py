@@ -23,6 +23,7 @@ from store.database.engine import Reading
 
 ROWS, QUICK_ROWS, PAGE, DEEP = 1_000_000, 100_000, 20, 10_000
 ROUNDS, MORE_ROUNDS = 40, 300  # how often pages are asked for, and again where the difference looks too large
+LONG, FEW_ROUNDS = 100.0, 5  # ms, beyond which a page is slow whatever the spread
 SETTLED = 8  # times after which PostgreSQL has settled on a plan
 WORTH_TELLING = 20.0  # ms
 DEARER = 1.2  # what a deep page may cost against the first
@@ -53,10 +54,11 @@ class Ear:
         )
 
     @property
-    def unlimited(self) -> str:
-        """The rows alone, all of them and in no order."""
-        page = re.search(r"FROM \((SELECT.*)\) AS page", self.text, re.DOTALL)
-        return (page[1] if page else self.text).rpartition("ORDER BY")[0]
+    def count(self) -> str:
+        """The same asked for the number of all rows."""
+        page = re.search(r"(.*)SELECT page\..*FROM \((SELECT.*)\) AS page", self.text, re.DOTALL)
+        before, rows = page.groups() if page else ("", self.text)
+        return f"{before}SELECT count(*) FROM ({rows.rpartition('ORDER BY')[0]}) AS counted"
 
 
 @dataclass
@@ -169,8 +171,7 @@ def look(reading: Reading, caller: Caller, one: List, name: str, given: dict[str
         return one.page(means, caller, cursor=cursor, page_size=PAGE, **given).map(one.item)
 
     page(means=Reading(ear))
-    count = f"SELECT count(*) FROM ({ear.unlimited}) AS counted"
-    [(matches,)] = reading.connection.execute(count, ear.values | {"rows": None}).fetchall()
+    [(matches,)] = reading.connection.execute(ear.count, ear.values | {"rows": None}).fetchall()
     found = Found(name, matches)
     plans = [explain(reading, ear)]
     cursors: list[str | None] = [None]
@@ -183,7 +184,8 @@ def look(reading: Reading, caller: Caller, one: List, name: str, given: dict[str
         plans.append(explain(reading, after))
     for plan in plans:
         judge(found, plan)
-    for rounds in (ROUNDS, MORE_ROUNDS):
+    is_long = any(plan["Actual Total Time"] > LONG for plan in plans)
+    for rounds in (FEW_ROUNDS,) if is_long else (ROUNDS, MORE_ROUNDS):
         times = [[timed(page, cursor) for cursor in cursors] for _ in range(SETTLED + rounds)][SETTLED:]
         found.first, found.late = (statistics.median(taken) for taken in zip(*times, strict=True)) if found.page else (
             statistics.median(taken for [taken] in times), 0.0)  # fmt: skip

@@ -30,10 +30,10 @@ _WORDS = literal_column(
     "searched(interviews.title, interviews.candidate_name, ARRAY[interviews.candidate_email])", Text()
 )
 _WANTED = func.lower(bindparam("q", type_=Text()))
-# The index answers the first condition; the second one decides.
-_FOUND = _PARTS.contains(func.parts(_WANTED, func.least(func.length(_WANTED), 3), type_=ARRAY(Text()))) & (
-    func.strpos(_WORDS, _WANTED) > 0
-)
+# What an index finds, of which the words decide.
+_FOUND = _PARTS.contains(func.parts(_WANTED, func.least(func.length(_WANTED), 3), type_=ARRAY(Text())))
+_MEANT = func.strpos(_WORDS, _WANTED) > 0
+NEAR = 2_000  # as in a search over candidates
 LIST = listing.Listing(
     visible(ANYONE, Interview).with_only_columns(
         *(column for column in Interview.__table__.columns if column.key not in _LONG)
@@ -43,7 +43,7 @@ LIST = listing.Listing(
         "status": listing.equals(Interview.status),
         "interview_type": listing.equals(Interview.interview_type),
         "interviewer_mode": listing.equals(Interview.interviewer_mode),
-        "q": listing.Filter(_FOUND, instead={"": None}, skewed=True),
+        "q": listing.Filter(_MEANT, near=NEAR, found=_FOUND, instead={"": None}, skewed=True),
         "updated_after": listing.updated_after(Interview),
     },
     {
