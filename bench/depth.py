@@ -54,11 +54,10 @@ class Ear:
         )
 
     @property
-    def count(self) -> str:
-        """The same asked for the number of all rows."""
-        page = re.search(r"(.*)SELECT page\..*FROM \((SELECT.*)\) AS page", self.text, re.DOTALL)
-        before, rows = page.groups() if page else ("", self.text)
-        return f"{before}SELECT count(*) FROM ({rows.rpartition('ORDER BY')[0]}) AS counted"
+    def unlimited(self) -> str:
+        """The rows alone, all of them and in no order."""
+        page = re.search(r"FROM \((SELECT.*)\) AS page", self.text, re.DOTALL)
+        return (page[1] if page else self.text).rpartition("ORDER BY")[0]
 
 
 @dataclass
@@ -171,14 +170,17 @@ def look(reading: Reading, caller: Caller, one: List, name: str, given: dict[str
         return one.page(means, caller, cursor=cursor, page_size=PAGE, **given).map(one.item)
 
     page(means=Reading(ear))
-    [(matches,)] = reading.connection.execute(ear.count, ear.values | {"rows": None}).fetchall()
+    plain, counted = one.plain, Ear(reading.connection)
+    plain.page(Reading(counted), caller, cursor=None, page_size=PAGE, **given)
+    count = f"SELECT count(*) FROM ({counted.unlimited}) AS counted"
+    [(matches,)] = reading.connection.execute(count, counted.values | {"rows": None}).fetchall()
     found = Found(name, matches)
     plans = [explain(reading, ear)]
     cursors: list[str | None] = [None]
     found.page = max(0, min(DEEP, matches // PAGE) - 1)  # a full page stands there
     if found.page:
         there = Ear(reading.connection, skipped=(found.page - 1) * PAGE)
-        cursors.append(page(means=Reading(there)).next)
+        cursors.append(plain.page(Reading(there), caller, cursor=None, page_size=PAGE, **given).next)
         after = Ear(reading.connection)
         page(cursors[1], means=Reading(after))
         plans.append(explain(reading, after))

@@ -1,7 +1,7 @@
 """The lists that bench.depth looks at: all that the documents offer, with each filter and in each order."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import combinations
 from types import SimpleNamespace
@@ -218,6 +218,14 @@ class List:
     @property
     def item(self) -> Callable[[Any], dict[str, Any]]:
         return self.shown.item
+
+    @property
+    def plain(self) -> "List":
+        """The same asked without a look nearby first: by it rows are counted and left out."""
+        whole = self.shown.listing
+        filters = {name: replace(one, near=0) for name, one in whole.filters.items()}
+        listing = Listing(whole.rows, whole.orders, filters, whole.beside)
+        return replace(self, shown=replace(self.shown, listing=listing))
 
     def page(self, *means: Any, **given: Any) -> Page:
         return self.shown.listing.page(*means, **self.shown.path, **given)

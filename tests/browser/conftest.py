@@ -29,21 +29,28 @@ FLAGS = [
 ]
 
 
-def chromium() -> str | None:
-    """Find a Chromium: $CHROMIUM, or one on the PATH."""
-    given = os.environ.get("CHROMIUM")
-    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
-    return next((path for path in (given, *found) if path and Path(path).exists()), None)
+# What a browser is called on the PATH, unless the variable of its name in capitals says where it is.
+NAMES = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox-esr", "firefox")}
+KIND = os.environ.get("BROWSER", "chromium")
+
+
+def installed(kind: str) -> str | None:
+    """Find a browser."""
+    found = (os.environ.get(kind.upper()), *map(shutil.which, NAMES[kind]))
+    return next((path for path in found if path and Path(path).exists()), None)
 
 
 @pytest.fixture(scope="session")
 def launch() -> Iterator[Callable[[list[str]], Browser]]:
     """Start browsers with flags; a process has one Playwright for all of them."""
-    path = chromium()
+    path = installed(KIND)
     if path is None:
-        pytest.skip("There is no Chromium here: set CHROMIUM, or put chromium on the PATH.")
+        pytest.skip(f"There is no {KIND} here: set {KIND.upper()}, or put it on the PATH.")
     with sync_playwright() as playwright:
-        yield lambda flags: playwright.chromium.launch(executable_path=path, args=flags)
+        if KIND == "firefox":  # as it is, by WebDriver BiDi
+            yield lambda _: playwright.firefox.launch(executable_path=path, channel="moz-firefox")
+        else:
+            yield lambda flags: playwright.chromium.launch(executable_path=path, args=flags)
 
 
 @pytest.fixture(scope="session")

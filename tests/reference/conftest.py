@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from tests.app.instances import ENVIRON, up, walkable
-from tests.browser.conftest import FLAGS, chromium
+from tests.browser.conftest import FLAGS, installed
 from tests.receiver import NOT_BY_ITSELF, Answer, Received, running
 
 ENDLESS = '{"growth": {"reads": 1000000, "writes": 1000000, "invites": 1000000, "interviews": 1000000}}'
@@ -51,7 +51,7 @@ def later(received: Received) -> Answer:
 
 @pytest.fixture(scope="session")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reference]:
-    path = chromium()
+    path = installed("chromium")
     if path is None:
         pytest.skip("There is no Chromium here: set CHROMIUM, or put chromium on the PATH.")
     environ = {"PLANS": ENDLESS, "CANDIDATE_LIMIT": "1000000"}
