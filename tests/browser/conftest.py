@@ -32,6 +32,21 @@ FLAGS = [
 # What a browser is called on the PATH, unless the variable of its name in capitals says where it is.
 NAMES = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox-esr", "firefox")}
 KIND = os.environ.get("BROWSER", "chromium")
+NOT_IN_FIREFOX = {  # by a part of a test's name: why it cannot be played there
+    "phone": "WebDriver BiDi has no touch in Firefox",
+    "without_scripts": "WebDriver BiDi cannot switch scripts off in Firefox",
+    "without_javascript": "WebDriver BiDi cannot switch scripts off in Firefox",
+    "takes_the_whole_assessment": "what Playwright fills into an editor begins with a line of its own in Firefox",
+    "keyboard_alone_is_enough": "Firefox stops at what scrolls, so that it takes other numbers of tabs",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip in Firefox what cannot be played there."""
+    for item in items if KIND == "firefox" else ():
+        for part, reason in NOT_IN_FIREFOX.items():
+            if part in item.name:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def installed(kind: str) -> str | None:
@@ -96,6 +111,7 @@ def new_context(browser: Browser, base_url: str) -> Iterator[Callable[..., Brows
             **{
                 "base_url": base_url,
                 "viewport": {"width": 1180, "height": 800},
+                "locale": "en-GB",
                 "service_workers": "block",  # requests of theirs do not pass the routes that tests make
             }
             | options
