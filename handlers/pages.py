@@ -23,6 +23,7 @@ from rules.applications import attempt
 from rules.clock import now
 from rules.errors import Invalid, LimitReached, Refusal
 from rules.offers import LONGEST_REASON
+from rules.words import say
 from schemas import guides, reference
 from schemas.views import View
 from store.accounts import members
@@ -137,7 +138,7 @@ def answer_on_offer_page(begin: Begin, token: str, body: dict[str, Any]) -> View
     refusal = None if too_long else attempt(lambda: _answer(begin, token, name, reason))
     with begin() as session:
         if too_long:
-            fault = f"Please write at most {LONGEST_REASON} characters."
+            fault = say("Please write at most %(count)s characters.", count=LONGEST_REASON)
             return _offer_page(session, token, step=name, status=400, reason=reason, fault=fault)
         return _offer_page(session, token, status=400 if refusal else 200, refused=refusal is not None)
 

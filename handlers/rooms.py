@@ -15,6 +15,7 @@ from gateways.languages import LANGUAGES
 from gateways.places import Holder
 from rules import rooms, voice
 from rules.errors import Invalid, NotFound
+from rules.words import say
 from store.accounts import organisations
 from store.advancing import outcomes
 from store.auditing import trail
@@ -198,7 +199,7 @@ def get_shared_replay(session: Session, token: str) -> Body:
     """Show what happened in a room to who has a link to look at it."""
     found = visits.shared(session, kept.digest(token))
     if found is None:
-        raise NotFound("There is no such link, or it has expired.")
+        raise NotFound(say("There is no such link, or it has expired."))
     interview, organisation_name = found
     asked = tidying.questions(session, interview)
     told = stream.events(session, interview.id, 0, rooms.MOST_NUMBERS)

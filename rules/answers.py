@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from rules import decimals
 from rules.errors import Invalid
+from rules.words import say
 
 Field = Mapping[str, Any]  # an application field: id, key, label, field_type, is_required, options, …
 Row = dict[str, Any]  # a typed answer, as it is kept
@@ -33,7 +34,7 @@ WORDS = {
 
 HINTS = 10  # unknown keys for which the nearest known one is looked for
 
-NOT_TEXT = "Must be a text."
+NOT_TEXT = say("Must be a text.")
 
 
 class _Fault(Exception):
@@ -50,9 +51,9 @@ def check(answers: Mapping[str, Any], fields: Sequence[Field]) -> list[Row]:
             if not _unanswered(given, field):
                 rows.append(_row(field, _TYPES[field["field_type"]](given, field)))
             elif field.get("is_required"):
-                raise _Fault("An answer is required.")
+                raise _Fault(say("An answer is required."))
         except _Fault as fault:
-            faults.append({"pointer": pointer(field["key"]), "message": str(fault)})
+            faults.append({"pointer": pointer(field["key"]), "message": fault.args[0]})
     known = [field["key"] for field in asked]
     strangers = [key for key in answers if key not in known]
     faults += [_unknown(key, known if number < HINTS else ()) for number, key in enumerate(strangers)]
@@ -121,10 +122,10 @@ def _text(given: object, field: Field) -> str:
         raise _Fault(NOT_TEXT)
     # Neither can be kept: PostgreSQL takes no NUL and half a surrogate pair is no character.
     if any(char == "\0" or unicodedata.category(char) == "Cs" for char in given):
-        raise _Fault("Holds a character that cannot be kept.")
+        raise _Fault(say("Holds a character that cannot be kept."))
     limit = MAX_TEXT[field["field_type"]]
     if len(given) > limit:
-        raise _Fault(f"Must have at most {limit} characters.")
+        raise _Fault(say("Must have at most %(count)s characters.", count=limit))
     return given.strip()
 
 
@@ -136,18 +137,18 @@ def _url(given: object, field: Field) -> str:
     except ValueError:
         fit = False
     if not fit or any(char.isspace() or ord(char) < 32 for char in text):
-        raise _Fault("Must be a web address that begins with http:// or https://.")
+        raise _Fault(say("Must be a web address that begins with http:// or https://."))
     return text
 
 
 def _number(given: object, _field: Field) -> Decimal:
     number = decimals.read(given)
     if number is None:
-        raise _Fault("Must be a number.")
+        raise _Fault(say("Must be a number."))
     if number and number.adjusted() >= MAX_INTEGER_DIGITS:
-        raise _Fault(f"Must have at most {MAX_INTEGER_DIGITS} digits before the point.")
+        raise _Fault(say("Must have at most %(count)s digits before the point.", count=MAX_INTEGER_DIGITS))
     if number != round(number, MAX_FRACTION_DIGITS):
-        raise _Fault(f"Must have at most {MAX_FRACTION_DIGITS} digits after the point.")
+        raise _Fault(say("Must have at most %(count)s digits after the point.", count=MAX_FRACTION_DIGITS))
     return Decimal(decimals.plain(round(number, MAX_FRACTION_DIGITS))) if number else Decimal(0)
 
 
@@ -156,7 +157,7 @@ def _boolean(given: object, _field: Field) -> bool:
         return given
     found = WORDS.get(given.strip().casefold()) if isinstance(given, str) else None
     if found is None:
-        raise _Fault("Must be true or false.")
+        raise _Fault(say("Must be true or false."))
     return found
 
 
@@ -167,14 +168,14 @@ def _single(given: object, field: Field) -> str:
     for candidate in (given, given.strip()):
         if candidate in offered:
             return candidate
-    raise _Fault(f"Must be one of: {_listed(offered)}.")
+    raise _Fault(say("Must be one of: %(values)s.", values=_listed(offered)))
 
 
 def _multiple(given: object, field: Field) -> list[str]:
     # A form sends a single choice as a plain text, and where a part holds JSON it is a list in a text.
     chosen = _parts(given) if isinstance(given, str) else given
     if not isinstance(chosen, list | tuple) or not all(isinstance(part, str) for part in chosen):
-        raise _Fault("Must be a list of texts.")
+        raise _Fault(say("Must be a list of texts."))
     return list(dict.fromkeys(_single(part, field) for part in chosen if not is_empty(part)))
 
 

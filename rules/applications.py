@@ -8,6 +8,7 @@ from typing import Any
 from rules import answers as typed
 from rules.errors import Invalid, LimitReached, Refusal
 from rules.moves import Move, take
+from rules.words import say
 
 STATUSES = ("submitted", "knockout_failed", "on_hold", "withdrawn", "advanced", "rejected", "hired")
 UNDECIDED = {"submitted", "knockout_failed"}
@@ -93,15 +94,15 @@ def seen(
 def check_correct(seen: str, corrections: int) -> None:
     """Refuse to change what somebody sent where it is decided, or was changed often enough."""
     if seen != "in_review":
-        raise Invalid("What you sent can be changed while it is in review.", status=seen)
+        raise Invalid(say("What you sent can be changed while it is in review."), status=seen)
     if corrections >= MOST_CORRECTIONS:
-        raise LimitReached(f"An application can be corrected {MOST_CORRECTIONS} times.")
+        raise LimitReached(say("An application can be corrected %(count)s times.", count=MOST_CORRECTIONS))
 
 
 def check_withdraw(seen: str) -> None:
     """Refuse to withdraw what is decided."""
     if seen != "in_review":
-        raise Invalid("An application can be withdrawn while it is in review.", status=seen)
+        raise Invalid(say("An application can be withdrawn while it is in review."), status=seen)
 
 
 def may_mail(source: str, applications: int) -> bool:
@@ -117,24 +118,24 @@ def may_remind(again: int, again_here: int) -> bool:
 def check_open(status: str, expires_at: datetime | None, now: datetime) -> None:
     """Refuse an application for a job that takes none; the schedule closes what has expired a moment later."""
     if status != "open":
-        raise Invalid("The job is not open; applications are taken for open jobs only.", status=status)
+        raise Invalid(say("The job is not open; applications are taken for open jobs only."), status=status)
     if expires_at is not None and expires_at <= now:
-        raise Invalid("The job has expired; applications are taken for open jobs only.", status="closed")
+        raise Invalid(say("The job has expired; applications are taken for open jobs only."), status="closed")
 
 
 def person_faults(person: Mapping[str, Any]) -> list[dict[str, str]]:
     """Find what is wrong with who applies; an address that is none is None."""
     name, phone = person["full_name"], person["phone"]
     wrong = {
-        "email": None if person["email"] else "Must be an email address.",
-        "full_name": _length(name, LONGEST_PERSON) if name else "This field is required.",
+        "email": None if person["email"] else say("Must be an email address."),
+        "full_name": _length(name, LONGEST_PERSON) if name else say("This field is required."),
         "phone": _length(phone, LONGEST_PHONE),
     }
     return [{"pointer": f"/{field}", "message": message} for field, message in wrong.items() if message]
 
 
 def _length(text: str, longest: int) -> str | None:
-    return f"Must have at most {longest} characters." if len(text) > longest else None
+    return say("Must have at most %(count)s characters.", count=longest) if len(text) > longest else None
 
 
 def attempt(do: Callable[[], object], kinds: tuple[type[Refusal], ...] = (Invalid,)) -> Refusal | None:
@@ -161,7 +162,7 @@ def check(
     found = [dict(fault) for fault in faults]
     found += [{"pointer": f"/{name}", "message": fault} for name, fault in files.items() if fault]
     if cv_required and "cv" not in files:
-        found.append({"pointer": "/cv", "message": "A CV is required."})
+        found.append({"pointer": "/cv", "message": say("A CV is required.")})
     rows: list[typed.Row] = []
     try:
         rows = typed.check(answers, fields)
@@ -177,7 +178,9 @@ def check_upload(status: str, email: str, files: int) -> None:
     if not email:
         raise Invalid("The candidate was erased; nothing is kept of them any more.", status=status)
     if files >= MOST_FILES:
-        raise LimitReached(f"An application has at most {MOST_FILES} files.", limit=MOST_FILES, used=files)
+        raise LimitReached(
+            say("An application has at most %(count)s files.", count=MOST_FILES), limit=MOST_FILES, used=files
+        )
 
 
 def file_name(given: str, otherwise: str) -> str:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from rules.errors import Invalid
+from rules.words import say
 
 FIELD = "consent_accepted"
 
@@ -32,7 +33,7 @@ def faults(notice: Notice, *, accepted: bool) -> list[dict[str, str]]:
     """Find what is missing where an organisation asks for consent."""
     if accepted or not notice.consent_required:
         return []
-    return [{"pointer": f"/{FIELD}", "message": "You need to agree to the privacy notice."}]
+    return [{"pointer": f"/{FIELD}", "message": say("You need to agree to the privacy notice.")}]
 
 
 def given(notice: Notice, *, accepted: bool, moment: datetime) -> dict[str, Any]:

@@ -7,6 +7,8 @@ Keyword arguments become `error.details`.
 import re
 from typing import Any, ClassVar
 
+from rules.words import say
+
 
 class Refusal(Exception):
     """A request that the service understood and will not carry out."""
@@ -27,7 +29,7 @@ class Refusal(Exception):
 class Invalid(Refusal):
     """The request, or the state it meets, is not fit; `details.fields` or `details.status` says why."""
 
-    status, code, message = 400, "VALIDATION_ERROR", "The request is not valid."
+    status, code, message = 400, "VALIDATION_ERROR", say("The request is not valid.")
 
     @classmethod
     def at(cls, pointer: str, message: str) -> "Invalid":
@@ -62,7 +64,7 @@ class AlreadyCompleted(Refusal):
 class InvitationExpired(Refusal):
     """The invitation's time ran out before the candidate started."""
 
-    status, message = 400, "The invitation has expired."
+    status, message = 400, say("The invitation has expired.")
 
 
 class ReminderCooldown(Refusal):
@@ -152,13 +154,13 @@ class JobLimitReached(Refusal):
 class LimitReached(Refusal):
     """Another number of the plan is used up."""
 
-    status, message = 403, "A limit of the plan is reached."
+    status, message = 403, say("A limit of the plan is reached.")
 
 
 class NotFound(Refusal):
     """Unknown here: absent, another organisation's, or of the other mode."""
 
-    status, message = 404, "There is no such resource."
+    status, message = 404, say("There is no such resource.")
 
 
 class CaseNotFound(Refusal):
@@ -170,7 +172,7 @@ class CaseNotFound(Refusal):
 class MethodNotAllowed(Refusal):
     """The path exists, the method does not; `Allow` lists those that do."""
 
-    status, message = 405, "This path does not take that method."
+    status, message = 405, say("This path does not take that method.")
 
 
 class CasesLocked(Refusal):
@@ -203,7 +205,7 @@ class DuplicateKey(Refusal):
 class SessionClosed(Refusal):
     """The session has been submitted or its time is up."""
 
-    status, message = 409, "The session is closed."
+    status, message = 409, say("The session is closed.")
 
 
 class IdempotencyInProgress(Refusal):
@@ -221,25 +223,25 @@ class IdempotencyMismatch(Refusal):
 class RequestTimeout(Refusal):
     """Head or body came too slowly."""
 
-    status, message = 408, "The request did not come in time."
+    status, message = 408, say("The request did not come in time.")
 
 
 class BodyTooLarge(Refusal):
     """The body is larger than the operation takes."""
 
-    status, message = 413, "The request body is too large."
+    status, message = 413, say("The request body is too large.")
 
 
 class UnsupportedMediaType(Refusal):
     """The body is of a type that the operation does not take."""
 
-    status, message = 415, "The request body's media type is not supported."
+    status, message = 415, say("The request body's media type is not supported.")
 
 
 class RateLimited(Refusal):
     """The hour's requests are used up."""
 
-    status, message = 429, "The rate limit is exceeded; try again later."
+    status, message = 429, say("The rate limit is exceeded; try again later.")
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__(retry_after_seconds=retry_after_seconds)
@@ -254,7 +256,7 @@ class HeadersTooLarge(Refusal):
 class InternalError(Refusal):
     """A fault of the service; the log has it under the request id."""
 
-    status, message = 500, "Something went wrong on our side."
+    status, message = 500, say("Something went wrong on our side.")
 
 
 class AiProviderError(Refusal):
@@ -272,4 +274,4 @@ class AiDisabled(Refusal):
 class Unavailable(Refusal):
     """The database cannot answer just now, or a wait ran out."""
 
-    status, message = 503, "The service cannot answer just now; try again shortly."
+    status, message = 503, say("The service cannot answer just now; try again shortly.")

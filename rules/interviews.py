@@ -10,6 +10,7 @@ from rules import decimals, plans
 from rules.errors import Invalid, LimitReached, Refusal, SessionClosed
 from rules.moves import Move, take
 from rules.plans import Plan
+from rules.words import say
 
 STATUSES = ("prepared", "scheduled", "waiting", "active", "ended", "expired", "no_show")
 TYPES = ("coding", "technical", "system_design", "behavioral", "mixed")
@@ -218,7 +219,7 @@ def not_running(status: str) -> Refusal | None:
     if status in CLOSED:
         return SessionClosed(status=status)
     if status not in ("waiting", "active"):
-        return Invalid("Nobody has joined the interview yet.", status=status)
+        return Invalid(say("Nobody has joined the interview yet."), status=status)
     return None
 
 

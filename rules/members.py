@@ -5,8 +5,19 @@ from typing import Protocol
 
 from rules.errors import LimitReached
 from rules.plans import Plan
+from rules.words import say
 
-ROLES = ("owner", "admin", "developer", "recruiter", "reviewer", "member")
+ROLES = tuple(
+    str(role)
+    for role in (
+        say("owner"),
+        say("admin"),
+        say("developer"),
+        say("recruiter"),
+        say("reviewer"),
+        say("member"),
+    )
+)
 NOTIFIED = ("owner", "admin", "recruiter")  # who is mailed about candidates
 
 INVITED_FOR = timedelta(days=14)
@@ -36,8 +47,12 @@ def invite_status(invite: Invite, moment: datetime) -> str:
 def name_fault(name: str) -> str | None:
     """Say what is wrong with the name of who joins."""
     if not name:
-        return "Please write your name."
-    return f"Please write at most {LONGEST_NAME} characters." if len(name) > LONGEST_NAME else None
+        return say("Please write your name.")
+    return (
+        say("Please write at most %(count)s characters.", count=LONGEST_NAME)
+        if len(name) > LONGEST_NAME
+        else None
+    )
 
 
 def check_seat(plan: Plan, used: int) -> None:

@@ -6,14 +6,21 @@ from typing import Any
 
 from rules.clock import iso
 from rules.errors import Invalid, LimitReached, SessionClosed
+from rules.words import say, say_many, together
 
 FIELD = "recording_accepted"
 EVENTS = "application/json"
 # Each kind with the assessment's setting that asks for it, and how people are told of it.
 KINDS: Mapping[str, tuple[str, str]] = {
-    "session": ("session_recording_enabled", "what you do on this page: what you see, click and type here"),
-    "screen": ("screen_recording_enabled", "the picture of your screen, or of the window that you choose"),
-    "webcam": ("webcam_recording_enabled", "the picture of your camera, without sound"),
+    "session": (
+        "session_recording_enabled",
+        say("what you do on this page: what you see, click and type here"),
+    ),
+    "screen": (
+        "screen_recording_enabled",
+        say("the picture of your screen, or of the window that you choose"),
+    ),
+    "webcam": ("webcam_recording_enabled", say("the picture of your camera, without sound")),
 }
 LARGEST_CHUNK = 4 << 20  # bytes
 MOST_BYTES = 1_000_000_000  # of one sitting
@@ -31,12 +38,19 @@ def asked(assessment: Any) -> list[str]:
 
 def notice(organisation_name: str, kinds: Collection[str], days: int) -> str:
     """Write what a candidate agrees to."""
-    parts = [said for kind, (_, said) in KINDS.items() if kind in kinds]
-    listed = "; ".join(parts)
-    return (
-        f"While you take this assessment, {organisation_name} records {listed}. "
-        f"Only {organisation_name} sees the recording, to look at how the answers came about. "
-        f"It is kept for {days} days and then deleted."
+    what, *more = [said for kind, (_, said) in KINDS.items() if kind in kinds]
+    for one in more:
+        what = say("%(these)s; %(this)s", these=what, this=one)
+    return together(
+        say("While you take this assessment, %(name)s records %(what)s.", name=organisation_name, what=what),
+        say(
+            "Only %(name)s sees the recording, to look at how the answers came about.", name=organisation_name
+        ),
+        say_many(
+            "It is kept for %(num)s day and then deleted.",
+            "It is kept for %(num)s days and then deleted.",
+            days,
+        ),
     )
 
 
@@ -53,7 +67,12 @@ def faults(kinds: Collection[str], accepted: Collection[str]) -> list[dict[str, 
     missing = [kind for kind in kinds if kind not in accepted]
     if not missing:
         return []
-    return [{"pointer": f"/{FIELD}", "message": f"You need to agree to the recording: {', '.join(missing)}."}]
+    return [
+        {
+            "pointer": f"/{FIELD}",
+            "message": say("You need to agree to the recording: %(kinds)s.", kinds=", ".join(missing)),
+        }
+    ]
 
 
 def check_open(status: str, completed_at: datetime | None, moment: datetime) -> None:
@@ -99,13 +118,13 @@ def is_known(number: int, chunks: int) -> bool:
 def place(number: str) -> int:
     """Read a chunk's number, or refuse more of a track than there is room for."""
     if int(number) >= MOST_CHUNKS:
-        raise LimitReached("The track is as long as one may be.")
+        raise LimitReached(say("The track is as long as one may be."))
     return int(number)
 
 
 def check_sitting(tracks: int, bytes: int, size: int) -> None:
     """Refuse more of a sitting than there is room for."""
     if tracks > MOST_TRACKS:
-        raise LimitReached("The session has as many recordings as it may have.")
+        raise LimitReached(say("The session has as many recordings as it may have."))
     if bytes + size > MOST_BYTES:
-        raise LimitReached("The session's room for recordings is used up.")
+        raise LimitReached(say("The session's room for recordings is used up."))

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from rules.errors import Invalid, LimitReached, NotFound
+from rules.words import say, together
 
 LONGEST_MESSAGE = 5_000
 # Bytes of updates that a room's document is made of: beyond it, nobody can write more.
@@ -21,21 +22,27 @@ HIDDEN = {"candidate": {"violation"}, "interviewer": set()}  # kinds of events t
 CALLED = {"candidate": "Candidate", "interviewer": "Interviewer"}  # who gives no name
 
 RECORDED = (
-    "what is said in the chat",
-    "the code, as it is typed and run",
-    "the whiteboard",
-    "when each side comes and goes",
+    say("what is said in the chat"),
+    say("the code, as it is typed and run"),
+    say("the whiteboard"),
+    say("when each side comes and goes"),
 )
 
 
 def consent(*, organisation: str, ai: bool, voice: bool) -> dict[str, Any]:
     """Say what a candidate is told, and agrees to, before joining."""
-    told = f"This interview is recorded for {organisation}: {', '.join(RECORDED[:-1])}, and {RECORDED[-1]}."
+    told = [
+        say(
+            "This interview is recorded for %(name)s: what is said in the chat, the code, as it is typed and run, "
+            "the whiteboard, and when each side comes and goes.",
+            name=organisation,
+        )
+    ]
     if voice:
-        told += " What is spoken is not recorded."
+        told.append(say("What is spoken is not recorded."))
     if ai:
-        told += " An AI takes part; what it says is marked as such."
-    return {"text": told, "recorded": list(RECORDED), "ai": ai}
+        told.append(say("An AI takes part; what it says is marked as such."))
+    return {"text": together(*told), "recorded": list(RECORDED), "ai": ai}
 
 
 def require_interviewer(role: str) -> None:
@@ -53,14 +60,14 @@ def require_way_in(role: str, *, human_can_join: bool) -> None:
 def check_document(weight: int) -> None:
     """Refuse to make a document larger that is as large as it may be."""
     if weight > MOST_DOCUMENT:
-        raise LimitReached("The room's document is too large.", limit=MOST_DOCUMENT)
+        raise LimitReached(say("The room's document is too large."), limit=MOST_DOCUMENT)
 
 
 def message(text: str) -> str:
     """Return what is said, without the space around it, or refuse silence."""
     said = text.strip()
     if not said:
-        raise Invalid.at("/content", "must say something")
+        raise Invalid.at("/content", say("must say something"))
     return said
 
 

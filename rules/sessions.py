@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from rules.errors import Invalid, InvitationExpired, Refusal, SessionClosed
 from rules.moves import Move
+from rules.words import say
 
 # The moves of the invitation, which carries the sitting's state.
 MOVES = {
@@ -44,7 +45,7 @@ def refusal(status: str) -> Refusal:
     if status == "expired":
         return InvitationExpired(status=status)
     if status == "pending":
-        return Invalid("The session has not been started yet.", status=status)
+        return Invalid(say("The session has not been started yet."), status=status)
     return SessionClosed(status=status)
 
 
@@ -130,11 +131,11 @@ def answer(question: Question, value: Any) -> Any:
 def _choice(question: Question, value: Any) -> Any:
     chosen = value if isinstance(value, list) else [value]
     if any(not isinstance(one, str) or one not in question.option_ids for one in chosen):
-        raise Invalid.at("/answer", "must be the id of one of the case's options, or an array of them")
+        raise Invalid.at("/answer", say("must be the id of one of the case's options, or an array of them"))
     if len(chosen) > 1 and not question.allow_multiple:
-        raise Invalid.at("/answer", "must be a single option")
+        raise Invalid.at("/answer", say("must be a single option"))
     if len(set(chosen)) != len(chosen):
-        raise Invalid.at("/answer", "must not name an option twice")
+        raise Invalid.at("/answer", say("must not name an option twice"))
     return chosen if question.allow_multiple else chosen[0]
 
 
@@ -144,24 +145,26 @@ def _number(_question: Question, value: Any) -> int | float:
         or not isinstance(value, int | float | str)
         or not _NUMBER.fullmatch(str(value))
     ):
-        raise Invalid.at("/answer", "must be a number")
+        raise Invalid.at("/answer", say("must be a number"))
     number = Decimal(str(value))
     if abs(number) > MOST:  # beyond it, what is kept would not be what was written
-        raise Invalid.at("/answer", f"must be a number from -{MOST} to {MOST}")
+        raise Invalid.at(
+            "/answer", say("must be a number from %(least)s to %(most)s", least=-MOST, most=MOST)
+        )
     return int(number) if number == number.to_integral_value() else float(number)
 
 
 def _written(_question: Question, value: Any) -> str:
     if not isinstance(value, str):
-        raise Invalid.at("/answer", "must be a string")
+        raise Invalid.at("/answer", say("must be a string"))
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
-        raise Invalid.at("/answer", "must be well-formed Unicode") from None
+        raise Invalid.at("/answer", say("must be well-formed Unicode")) from None
     if "\x00" in value:
-        raise Invalid.at("/answer", "must not contain the character U+0000")
+        raise Invalid.at("/answer", say("must not contain the character U+0000"))
     if size > MAX_ANSWER_BYTES:
-        raise Invalid.at("/answer", f"must be at most {MAX_ANSWER_BYTES // 1024} kB")
+        raise Invalid.at("/answer", say("must be at most %(count)s kB", count=MAX_ANSWER_BYTES // 1024))
     return value
 
 
@@ -185,7 +188,10 @@ def language(content: Mapping[str, Any], given: Any) -> str:
     """Return the language that code is given in, or refuse one that its case does not offer."""
     if given not in (offered := languages(content)):
         raise Invalid.at(
-            "/language", f"must be a language of the case: {', '.join(offered) or 'it has none'}"
+            "/language",
+            say("must be a language of the case: %(languages)s", languages=", ".join(offered))
+            if offered
+            else say("must not be there: the case has no language"),
         )
     return str(given)
 

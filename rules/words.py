@@ -24,6 +24,12 @@ def say_many(one: str, many: str, number: int, /, **values: Any) -> Said:
     return _made(one if number == 1 else many, one, many, number, {"num": number, **values})
 
 
+def together(*parts: str) -> Said:
+    """Say several things, one after the other."""
+    values = {f"part{number}": part for number, part in enumerate(parts)}
+    return say(" ".join(f"%({name})s" for name in values), **values)
+
+
 def _made(text: str, message: str, plural: str | None, number: int | None, values: dict[str, Any]) -> Said:
     said = Said(text % values if values else text)
     said.message, said.plural, said.number, said.values = message, plural, number, values

@@ -1,5 +1,6 @@
 """One language that somebody is spoken to in: its texts from the catalogue, its dates and numbers by CLDR."""
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -15,6 +16,7 @@ from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, format_percent
 from babel.support import NullTranslations, Translations
 from babel.units import format_unit
+from markupsafe import Markup
 
 from rules import languages
 from rules.words import Said
@@ -57,6 +59,11 @@ class Tongue:
         if isinstance(value, dict):
             return {name: self.told(one) for name, one in value.items()}
         return [self.told(one) for one in value] if isinstance(value, list) else value
+
+    def apart(self, text: str) -> str:
+        """Set what somebody wrote apart within a sentence, where its direction may be another one."""
+        meets = self.dir == "rtl" or any(unicodedata.bidirectional(one) in ("R", "AL") for one in text)
+        return Markup("<bdi>{}</bdi>").format(text) if meets else text
 
     def day(self, when: date | str) -> str:
         """Write a day: 1 March 2026."""

@@ -1,12 +1,14 @@
 // What makes the form of an application more comfortable; without it everything works all the same.
 
+import { _ } from "./words.js";
+
 const LARGEST = 10 * 1024 * 1024;
 
 function files(form) {
   return [...form.querySelectorAll('input[type="file"]')];
 }
 
-function say(input, text) {
+function tell(input, text) {
   const id = `${input.id}-size`;
   document.getElementById(id)?.remove();
   if (!text) {
@@ -30,11 +32,11 @@ function say(input, text) {
 function tooLarge(form) {
   const chosen = files(form).filter((input) => input.files.length);
   const total = chosen.reduce((sum, input) => sum + input.files[0].size, 0);
-  for (const input of files(form)) say(input, "");
+  for (const input of files(form)) tell(input, "");
   if (total <= LARGEST) return false;
   const largest = chosen.reduce((one, other) => (one.files[0].size >= other.files[0].size ? one : other));
-  const what = chosen.length > 1 ? "Together the files are" : "This file is";
-  say(largest, `${what} larger than 10 MiB. Please choose a smaller one.`);
+  const what = chosen.length > 1 ? _("Together the files are larger than 10 MiB. Please choose a smaller one.") : _("This file is larger than 10 MiB. Please choose a smaller one.");
+  tell(largest, what);
   largest.focus();
   return true;
 }

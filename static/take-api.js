@@ -1,6 +1,8 @@
 // The requests a candidate's page makes. Each gives {ok, body} or {ok: false, kind, ...}:
 // kind "offline" (worth trying again), "closed" (the session is over) or "refused" (trying again changes nothing).
 
+import { _ } from "./words.js";
+
 const TIMEOUT_MS = 15000;
 
 export function connect(token) {
@@ -32,7 +34,7 @@ async function send(method, url, body, timeout = TIMEOUT_MS) {
   try {
     const response = await fetch(url, {
       method,
-      headers: written ? { "Content-Type": "application/json" } : {},
+      headers: { "Accept-Language": document.documentElement.lang, ...(written ? { "Content-Type": "application/json" } : {}) },
       body: written ?? body,
       cache: "no-store",
       // A small body outlives the page; a large one may not use this, the browser caps it at 64 kB.
@@ -53,5 +55,5 @@ function refusal(response, error) {
     return { ok: false, kind: "offline", waitMs: Number(response.headers.get("Retry-After") ?? 0) * 1000 };
   }
   const said = error.details?.fields?.map((field) => field.message).join("; ");
-  return { ok: false, kind: "refused", code: error.code, message: said ?? error.message ?? "The server refused it." };
+  return { ok: false, kind: "refused", code: error.code, message: said ?? error.message ?? _("The server refused it.") };
 }

@@ -1,11 +1,12 @@
 // The server owns the time: this only counts down to its deadline, on its clock.
 
 import { attempt } from "./take-storage.js";
+import { _ } from "./words.js";
 
 const WARNINGS = [
-  { seconds: 60, level: "last", text: "Less than one minute left." },
-  { seconds: 300, level: "soon", text: "Less than five minutes left." },
-  { seconds: 900, level: "later", text: "Less than fifteen minutes left." },
+  { seconds: 60, level: "last", text: _("Less than one minute left.") },
+  { seconds: 300, level: "soon", text: _("Less than five minutes left.") },
+  { seconds: 900, level: "later", text: _("Less than fifteen minutes left.") },
 ];
 
 const OFFSET = "take:clock";
@@ -38,7 +39,7 @@ export function makeClock({ allowed, onWarning, onLastSeconds, onZero }) {
     deadline = deadlineAt ? Date.parse(deadlineAt) : null;
     flushed = false;
     clearTimeout(timer);
-    if (deadline === null) text.textContent = "No time limit";
+    if (deadline === null) text.textContent = _("No time limit");
     else tick();
   }
 

@@ -1,6 +1,7 @@
 // The field for a program: the editor, once its script is there; before that, and without it, a plain field that indents.
 
 import { element } from "./take-dom.js";
+import { _ } from "./words.js";
 
 const INDENT = "    ";
 const LONGEST = 65536;
@@ -14,11 +15,11 @@ export function loadEditor() {
 }
 
 export function coding(one, { onInput, onRun, kept }) {
-  const control = element("textarea", { id: "answer", rows: 16, maxLength: LONGEST, className: "code", spellcheck: false, wrap: "off", autocapitalize: "off" });
+  const control = element("textarea", { id: "answer", dir: "ltr", rows: 16, maxLength: LONGEST, className: "code", spellcheck: false, wrap: "off", autocapitalize: "off" });
   control.setAttribute("autocorrect", "off");
   control.setAttribute("aria-describedby", "answer-hint case-fault");
-  const label = element("label", { htmlFor: "answer", textContent: "Your code" });
-  const hint = element("p", { className: "hint", id: "answer-hint", textContent: `Tab indents; to leave the field, press Escape, then Tab. ${COMMAND}Enter runs the tests.` });
+  const label = element("label", { htmlFor: "answer", textContent: _("Your code") });
+  const hint = element("p", { className: "hint", id: "answer-hint", textContent: _("Tab indents; to leave the field, press Escape, then Tab. %(key)s runs the tests.", { key: `${COMMAND}Enter` }) });
   const body = element("div", { className: "field" }, label, control, hint);
   let editor = null;
   let language = one.language;
@@ -29,12 +30,12 @@ export function coding(one, { onInput, onRun, kept }) {
     if (!made) return;
     const wasHere = document.activeElement === control;
     const selection = { anchor: control.selectionStart, head: control.selectionEnd };
-    const host = element("div", { className: "editor" });
+    const host = element("div", { className: "editor", dir: "ltr" });
     control.replaceWith(host);
     label.removeAttribute("for");
     label.addEventListener("click", () => editor.focus());
-    hint.textContent += ` ${COMMAND}F searches, ${COMMAND}/ makes a comment.`;
-    editor = made.makeCode(host, { text: control.value, language, label: `Your code. ${hint.textContent}`, longest: LONGEST, kept, onInput, onRun });
+    hint.textContent += ` ${_("%(search)s searches, %(comment)s makes a comment.", { search: `${COMMAND}F`, comment: `${COMMAND}/` })}`;
+    editor = made.makeCode(host, { text: control.value, language, label: `${_("Your code")}. ${hint.textContent}`, longest: LONGEST, kept, onInput, onRun });
     if (!wasHere) return;
     editor.select(selection);
     editor.focus();

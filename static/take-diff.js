@@ -1,11 +1,12 @@
 // What was expected against what was printed, line by line; rows of a query cell by cell.
 
 import { element, scrollable } from "./take-dom.js";
+import { _, ngettext } from "./words.js";
 
 const LARGEST = 250000; // pairs of lines that are compared; above it the middle counts as replaced
 const AROUND = 3; // equal lines that are shown on either side of a difference
 const MOST_ROWS = 200;
-const SIDES = { expected: "expected", got: "yours" }; // what is equal is on both
+const SIDES = { expected: _("expected"), got: _("yours") }; // what is equal is on both
 
 // As the service compares: blind to white space that ends a line and to empty last lines.
 export function lines(text) {
@@ -69,7 +70,7 @@ export function showDiff(expected, got, cells) {
   let skipped = 0;
   const said = (text) => body.append(element("tr", { className: "skipped" }, element("td"), element("td", { colSpan: width, textContent: text })));
   const tellSkipped = () => {
-    if (skipped) said(skipped === 1 ? "… one equal line" : `… ${skipped} equal lines`);
+    if (skipped) said(`… ${ngettext("one equal line", "%(num)s equal lines", skipped)}`);
     skipped = 0;
   };
   rows.forEach((row, place) => {
@@ -80,17 +81,17 @@ export function showDiff(expected, got, cells) {
     }
     tellSkipped();
     body.append(line(row, cells));
-    if (body.rows.length >= MOST_ROWS) said("… and more");
+    if (body.rows.length >= MOST_ROWS) said(`… ${_("and more")}`);
   });
   tellSkipped();
-  return framed(element("table", { className: "diff" }, body), "Expected output against yours");
+  return framed(element("table", { className: "diff" }, body), _("Expected output against yours"));
 }
 
 // Rows as a query prints them: `|` between values, nothing for NULL.
 export function showRows(label, text) {
   const all = lines(text);
   const rows = all.slice(0, MOST_ROWS).map((row) => element("tr", {}, ...split(row).map((cell) => element("td", { textContent: cell }))));
-  if (all.length > MOST_ROWS) rows.push(element("tr", {}, element("td", { textContent: `… and ${all.length - MOST_ROWS} more` })));
+  if (all.length > MOST_ROWS) rows.push(element("tr", {}, element("td", { textContent: `… ${_("and %(count)s more", { count: all.length - MOST_ROWS })}` })));
   return framed(element("table", { className: "rows" }, element("tbody", {}, ...rows)), label);
 }
 
@@ -107,7 +108,7 @@ function line(row, cells) {
   else {
     split(row.text).forEach((cell, place) => {
       const differs = others && others[place] !== cell;
-      made.append(element("td", {}, differs ? element("mark", { textContent: cell || "(empty)" }) : cell));
+      made.append(element("td", {}, differs ? element("mark", { textContent: cell || _("(empty)") }) : cell));
     });
   }
   return made;

@@ -1,5 +1,7 @@
 // What the page is built of.
 
+import { _ } from "./words.js";
+
 export function element(tag, properties = {}, ...children) {
   const { dataset, ...rest } = properties;
   const made = Object.assign(document.createElement(tag), rest);
@@ -16,4 +18,4 @@ export function scrollable(made, label) {
   return made;
 }
 
-export const block = (label, content) => scrollable(element("pre", { textContent: content || "(nothing)" }), label);
+export const block = (label, content) => scrollable(element("pre", { dir: "ltr", textContent: content || _("(nothing)") }), label);

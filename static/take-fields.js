@@ -5,11 +5,11 @@ import { coding, LANGUAGES } from "./take-code.js";
 import { element, scrollable } from "./take-dom.js";
 import { runner } from "./take-runs.js";
 import { sideBySide } from "./take-split.js";
+import { _, ngettext, SPOKEN } from "./words.js";
 
 // How numbers are written in the page's language.
-const SPOKEN = document.documentElement.lang || "en";
 const DECIMAL = new Intl.NumberFormat(SPOKEN).formatToParts(1.5).find((part) => part.type === "decimal").value;
-const [POINT, GROUPED] = DECIMAL === "," ? ["a comma", /^[+-]?\d{1,3}(\.\d{3})+$/] : ["a point", /^[+-]?\d{1,3}(,\d{3})+$/];
+const [COMMA, GROUPED] = DECIMAL === "," ? [true, /^[+-]?\d{1,3}(\.\d{3})+$/] : [false, /^[+-]?\d{1,3}(,\d{3})+$/];
 const SOME_NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d{1,3})?$/i;
 
 // What is sent for what was typed: {answer} or {fault}.
@@ -17,10 +17,14 @@ export function toAnswer(one, value) {
   if (one.case_type !== "numeric" || isEmpty(value) || typeof value === "number") return { answer: isEmpty(value) ? null : value };
   const typed = String(value).trim().replace("−", "-");
   if (GROUPED.test(typed) || /[.,].*[.,]/.test(typed)) {
-    return { fault: `Please write the number without thousands separators, and with ${POINT} for decimals.` };
+    return {
+      fault: COMMA
+        ? _("Please write the number without thousands separators, and with a comma for decimals.")
+        : _("Please write the number without thousands separators, and with a point for decimals."),
+    };
   }
   const number = Number(typed.replace(",", "."));
-  return SOME_NUMBER.test(typed) && Number.isFinite(number) ? { answer: number } : { fault: "Please enter a number, such as 3.5 or -12." };
+  return SOME_NUMBER.test(typed) && Number.isFinite(number) ? { answer: number } : { fault: _("Please enter a number, such as %(example)s.", { example: new Intl.NumberFormat(SPOKEN).format(3.5) }) };
 }
 
 // The field for an answer alone, for a try before the start.
@@ -32,19 +36,19 @@ export function makeCase(one, total, { language, flagged, kept, onInput, onRun, 
   let run = () => {};
   const field = FIELDS[one.case_type](one, { onInput, onRun: () => run(), kept });
   const facts = [
-    one.points ? `${one.points} points` : "",
-    one.time_limit_minutes ? `suggested time ${one.time_limit_minutes} min` : "",
+    one.points ? ngettext("%(num)s point", "%(num)s points", one.points) : "",
+    one.time_limit_minutes ? _("suggested time %(minutes)s min", { minutes: one.time_limit_minutes }) : "",
     one.languages.length > 1 ? "" : (LANGUAGES[one.language] ?? one.language ?? ""),
   ];
-  const flag = element("button", { type: "button", className: "button small flag", textContent: "Flag for review" });
+  const flag = element("button", { type: "button", className: "button small flag", textContent: _("Flag for review") });
   const mark = (is) => flag.setAttribute("aria-pressed", Boolean(is));
   mark(flagged);
   flag.addEventListener("click", () => mark(onFlag()));
   const head = element(
     "div",
     { className: "case-head" },
-    element("p", { className: "eyebrow", textContent: [`Case ${one.case_order} of ${total}`, ...facts].filter(Boolean).join(" · ") }),
-    element("h1", { id: "case-title", tabIndex: -1, innerHTML: one.title_html }),
+    element("p", { className: "eyebrow", textContent: [_("Case %(number)s of %(total)s", { number: one.case_order, total }), ...facts].filter(Boolean).join(" · ") }),
+    element("h1", { id: "case-title", dir: "auto", tabIndex: -1, innerHTML: one.title_html }),
     flag,
   );
   const fault = element("p", { className: "problem", id: "case-fault", role: "alert", hidden: true });
@@ -67,7 +71,7 @@ export function makeCase(one, total, { language, flagged, kept, onInput, onRun, 
   const tries = runner(one, field, { language, onRun, onWait, onChoose });
   run = tries.start;
   view.choose = tries.choose;
-  const parts = sideBySide(scrollable(element("div", { className: "task" }, task(one)), "The task"), element("div", {}, field.body, fault, tries.body));
+  const parts = sideBySide(scrollable(element("div", { className: "task" }, task(one)), _("The task")), element("div", {}, field.body, fault, tries.body));
   view.body.append(parts.body);
   view.back = () => {
     parts.again();
@@ -77,11 +81,11 @@ export function makeCase(one, total, { language, flagged, kept, onInput, onRun, 
 }
 
 function task(one) {
-  const question = element("div", { className: "question" });
+  const question = element("div", { className: "question", dir: "auto" });
   question.innerHTML = one.question_html; // rendered and sanitised by the server
-  for (const part of question.querySelectorAll("pre")) scrollable(part, "Code");
+  for (const part of question.querySelectorAll("pre")) scrollable(part, _("Code"));
   for (const part of question.querySelectorAll("table")) {
-    const frame = scrollable(element("div", { className: "table" }), "Table");
+    const frame = scrollable(element("div", { className: "table" }), _("Table"));
     part.replaceWith(frame);
     frame.append(part);
   }
@@ -107,16 +111,16 @@ function choice(one, { onInput }) {
   const inputs = one.options.map((option) =>
     element("input", { type: many ? "checkbox" : "radio", name: "answer", value: option.id, id: `option-${option.id}` }),
   );
-  const clear = element("button", { type: "button", className: "button small quiet", textContent: "Clear my choice" });
+  const clear = element("button", { type: "button", className: "button small quiet", textContent: _("Clear my choice") });
   const chosen = () => inputs.filter((input) => input.checked).map((input) => input.value);
   const changed = () => {
     clear.hidden = many || !chosen().length;
     onInput(many ? chosen() : (chosen()[0] ?? null));
   };
   const rows = one.options.map((option, number) =>
-    element("label", { className: "option" }, inputs[number], element("span", { innerHTML: option.text_html })),
+    element("label", { className: "option" }, inputs[number], element("span", { dir: "auto", innerHTML: option.text_html })),
   );
-  const legend = many ? "Choose every answer that is right" : "Choose one answer";
+  const legend = many ? _("Choose every answer that is right") : _("Choose one answer");
   const body = element("fieldset", { className: "field" }, element("legend", { textContent: legend }), ...rows, clear);
   body.addEventListener("change", changed);
   clear.addEventListener("click", () => {
@@ -150,14 +154,14 @@ function written(control, label, hint, onInput) {
 }
 
 function numeric(one, { onInput }) {
-  const control = element("input", { type: "text", inputMode: "decimal", autocomplete: "off", className: "number" });
+  const control = element("input", { type: "text", dir: "ltr", inputMode: "decimal", autocomplete: "off", className: "number" });
   const understood = element("p", { className: "hint", id: "understood", role: "status" });
   const echo = () => {
     const { answer } = toAnswer(one, control.value);
     const shown = typeof answer === "number" ? new Intl.NumberFormat(SPOKEN, { maximumSignificantDigits: 15 }).format(answer) : "";
-    understood.textContent = shown && `Understood as ${shown}.`;
+    understood.textContent = shown && _("Understood as %(number)s.", { number: shown });
   };
-  const field = written(control, "Your answer", `A number, with ${POINT} for decimals.`, (value) => {
+  const field = written(control, _("Your answer"), COMMA ? _("A number, with a comma for decimals.") : _("A number, with a point for decimals."), (value) => {
     echo();
     onInput(value);
   });
@@ -172,13 +176,13 @@ function numeric(one, { onInput }) {
 }
 
 function text(_one, { onInput }) {
-  const control = element("textarea", { rows: 9, maxLength: 65536 });
+  const control = element("textarea", { dir: "auto", rows: 9, maxLength: 65536 });
   const words = element("p", { className: "hint", id: "words" });
   const count = () => {
     const number = wordsIn(control.value);
-    words.textContent = number === 1 ? "1 word" : `${number} words`;
+    words.textContent = ngettext("%(num)s word", "%(num)s words", number);
   };
-  const field = written(control, "Your answer", "Saved while you type.", (value) => {
+  const field = written(control, _("Your answer"), _("Saved while you type."), (value) => {
     count();
     onInput(value);
   });

@@ -1,5 +1,7 @@
 // The rules of the assessment: what is prevented, what is reported, and telling the candidate so.
 
+import { _ } from "./words.js";
+
 const QUIET_MS = 1000; // one paste is one signal, however many events it makes
 const RETRY_MS = 5000;
 
@@ -28,7 +30,7 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
     last[type] = Date.now();
     waiting.push({ violation_type: type, case_order: currentOrder() });
     deliver();
-    say(`${text} This has been noted for ${organisation}.`);
+    tell(`${text} ${_("This has been noted for %(name)s.", { name: organisation })}`);
   }
 
   async function deliver() {
@@ -44,7 +46,7 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
   }
   addEventListener("online", deliver);
 
-  function say(text) {
+  function tell(text) {
     document.getElementById("notice-text").textContent = text;
     document.getElementById("announce").textContent = text;
     notice.hidden = false;
@@ -63,11 +65,11 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
     document.addEventListener("fullscreenchange", () => {
       offerFullscreen();
       if (document.fullscreenElement) notice.hidden = true;
-      else if (!leaving) signal("fullscreen", "You left full screen.");
+      else if (!leaving) signal("fullscreen", _("You left full screen."));
     });
     if (canFullscreen() && !document.fullscreenElement) {
       offerFullscreen();
-      document.getElementById("notice-text").textContent = "This assessment is to be taken in full screen.";
+      document.getElementById("notice-text").textContent = _("This assessment is to be taken in full screen.");
       notice.hidden = false;
     }
   }
@@ -76,7 +78,7 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
     let own = null; // what was last cut or copied out of one's own answer: it may be put back
     const noted = (event) => {
       event.preventDefault();
-      signal("copy_paste", "Copying the tasks and pasting from elsewhere are switched off here.");
+      signal("copy_paste", _("Copying the tasks and pasting from elsewhere are switched off here."));
     };
     for (const type of ["copy", "cut", "dragstart"]) {
       document.addEventListener(type, (event) => {
@@ -96,7 +98,7 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
   if (rules.focus_reported) {
     // Judged by whether the page can be seen: the address bar or a password manager take the focus and hide nothing.
     document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState === "hidden" && !leaving) signal("focus_loss", "You went to another tab or window, and this page was hidden.");
+      if (document.visibilityState === "hidden" && !leaving) signal("focus_loss", _("You went to another tab or window, and this page was hidden."));
     });
   }
   // A reload or a closed page is not a look elsewhere.

@@ -3,6 +3,7 @@
 import { COMMAND, LANGUAGES } from "./take-code.js";
 import { areRows, showDiff, showRows } from "./take-diff.js";
 import { block, element } from "./take-dom.js";
+import { _, SPOKEN } from "./words.js";
 
 const button = (textContent, more) => element("button", { type: "button", className: "button", textContent, ...more });
 
@@ -11,12 +12,12 @@ const ASK_AGAIN_MS = 2000;
 export function runner(one, field, { language, onRun, onWait, onChoose }) {
   const tests = one.test_cases;
   const choices = one.languages;
-  const run = button("Run the visible tests", { title: `${COMMAND}Enter` });
-  const reset = button("Reset to the starter code", { className: "button quiet" });
-  const restore = button("Bring my code back", { hidden: true });
+  const run = button(_("Run the visible tests"), { title: `${COMMAND}Enter` });
+  const reset = button(_("Reset to the starter code"), { className: "button quiet" });
+  const restore = button(_("Bring my code back"), { hidden: true });
   const summary = element("p", { className: "run-summary", role: "status" });
   const results = element("ol", { className: "results" });
-  const title = element("h2", { className: "small-title", textContent: "Results of the last run", hidden: true });
+  const title = element("h2", { className: "small-title", textContent: _("Results of the last run"), hidden: true });
   const controls = [run];
   let chosen = language;
   let before = null;
@@ -24,12 +25,12 @@ export function runner(one, field, { language, onRun, onWait, onChoose }) {
   async function start(input) {
     if (controls.some((control) => control.disabled)) return;
     for (const control of controls) control.disabled = true;
-    summary.textContent = "Running…";
+    summary.textContent = _("Running…");
     results.replaceChildren();
     title.hidden = true;
     const waiting = setInterval(async () => {
       const { ok, body } = await onWait();
-      const said = ok && body.state === "waiting" ? `Others' programs come first: yours is number ${body.place} in the queue.` : "Running…";
+      const said = ok && body.state === "waiting" ? _("Others' programs come first: yours is number %(place)s in the queue.", { place: body.place }) : _("Running…");
       if (run.disabled && summary.textContent !== said) summary.textContent = said;
     }, ASK_AGAIN_MS);
     const result = await onRun(field.text(), { input, language: choices.length > 1 ? chosen : undefined });
@@ -47,12 +48,12 @@ export function runner(one, field, { language, onRun, onWait, onChoose }) {
     before = field.text();
     field.replace(one.starter_code);
     restore.hidden = before === one.starter_code;
-    summary.textContent = `The starter code is back. To return to your own, undo (${COMMAND}Z) or use the button.`;
+    summary.textContent = _("The starter code is back. To return to your own, undo (%(key)s) or use the button.", { key: `${COMMAND}Z` });
   });
   restore.addEventListener("click", () => {
     field.replace(before);
     restore.hidden = true;
-    summary.textContent = "Your code is back.";
+    summary.textContent = _("Your code is back.");
     field.focus();
   });
 
@@ -67,22 +68,22 @@ export function runner(one, field, { language, onRun, onWait, onChoose }) {
     choose(select.value);
     onChoose(chosen);
   });
-  if (choices.length > 1) tools.prepend(element("label", { htmlFor: "language", textContent: "Language" }), select);
+  if (choices.length > 1) tools.prepend(element("label", { htmlFor: "language", textContent: _("Language") }), select);
   const parts = [tools, ownInput(controls, start), summary, title, results];
   if (tests.length) parts.push(visible(tests));
   return { body: element("div", { className: "runner" }, ...parts), choose, start: () => tests.length && start() };
 }
 
 function ownInput(controls, start) {
-  const input = element("textarea", { id: "own-input", className: "code", rows: 3, maxLength: 65536, spellcheck: false, wrap: "off" });
-  const run = button("Run with this input");
+  const input = element("textarea", { id: "own-input", dir: "ltr", className: "code", rows: 3, maxLength: 65536, spellcheck: false, wrap: "off" });
+  const run = button(_("Run with this input"));
   controls.push(run);
   run.addEventListener("click", () => start(input.value));
   return element(
     "details",
     { className: "tests" },
-    element("summary", { textContent: "An input of your own" }),
-    element("label", { htmlFor: "own-input", textContent: "What your program reads" }),
+    element("summary", { textContent: _("An input of your own") }),
+    element("label", { htmlFor: "own-input", textContent: _("What your program reads") }),
     input,
     element("div", { className: "code-tools" }, run),
   );
@@ -90,47 +91,49 @@ function ownInput(controls, start) {
 
 function visible(tests) {
   const parts = tests.map((test, number) =>
-    element("div", { className: "test" }, element("h3", { textContent: `Test ${number + 1}` }), pair("Input", test.input), pair(wanted(test), test.expected_output)),
+    element("div", { className: "test" }, element("h3", { textContent: _("Test %(number)s", { number: number + 1 }) }), pair(_("Input"), test.input), pair(wanted(test), test.expected_output)),
   );
-  const title = element("summary", {}, element("h2", { textContent: `Visible tests (${tests.length})` }));
+  const title = element("summary", {}, element("h2", { textContent: _("Visible tests (%(count)s)", { count: tests.length }) }));
   return element("details", { className: "tests" }, title, ...parts);
 }
 
 function said(result, input) {
-  if (!result.ok) return result.kind === "refused" ? result.message : "The code could not be run just now. Please try again in a moment.";
-  if (!result.body.available) return "Code in this language cannot be run here. Your answer is saved and will be read by a person.";
-  if (input !== undefined) return "Your program ran with your own input; this is not judged.";
+  if (!result.ok) return result.kind === "refused" ? result.message : _("The code could not be run just now. Please try again in a moment.");
+  if (!result.body.available) return _("Code in this language cannot be run here. Your answer is saved and will be read by a person.");
+  if (input !== undefined) return _("Your program ran with your own input; this is not judged.");
   const passed = result.body.results.filter((one) => one.passed).length;
-  return `${passed} of ${result.body.results.length} visible tests passed. More tests may run after you submit.`;
+  return _("%(passed)s of %(total)s visible tests passed. More tests may run after you submit.", { passed, total: result.body.results.length });
 }
 
 // How a program ended, where the server's sentence says less than it could.
 const ENDED = {
-  timeout: "Stopped: the program took too long. It may never end.",
-  memory: "Stopped: the program used more memory than it may.",
-  output_limit: "Stopped: the program printed more than it may.",
+  timeout: _("Stopped: the program took too long. It may never end."),
+  memory: _("Stopped: the program used more memory than it may."),
+  output_limit: _("Stopped: the program printed more than it may."),
 };
-const NOT_JUDGED = "This output cannot be judged just now; it does not count against you. A person looks at it after you submit.";
+const NOT_JUDGED = _("This output cannot be judged just now; it does not count against you. A person looks at it after you submit.");
 
-const wanted = (test) => (test.checked ? "Expected output (others may be right, too)" : "Expected output");
-const time = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
-const exit = (one) => (one.exit_code === null ? "" : ` · exit code ${one.exit_code}`);
+const wanted = (test) => (test.checked ? _("Expected output (others may be right, too)") : _("Expected output"));
+const unit = (name, digits, value) => new Intl.NumberFormat(SPOKEN, { style: "unit", unit: name, maximumFractionDigits: digits }).format(value);
+const time = (ms) => (ms < 1000 ? unit("millisecond", 0, ms) : unit("second", 1, ms / 1000));
+const exit = (one) => (one.exit_code === null ? "" : ` · ${_("exit code %(code)s", { code: one.exit_code })}`);
 
 function shown(one, number, language) {
   const isOwn = one.passed === null;
-  const verdict = isOwn ? "Your own input" : `Test ${number + 1}: ${one.judged ? (one.passed ? "passed" : "not passed") : "not judged"}`;
+  const judged = one.judged ? (one.passed ? _("passed") : _("not passed")) : _("not judged");
+  const verdict = isOwn ? _("Your own input") : `${_("Test %(number)s", { number: number + 1 })}: ${judged}`;
   const took = element("span", { className: "took", textContent: ` · ${time(one.time_ms)}${exit(one)}` });
   const rows = language === "sql" && areRows(one.expected_output ?? "", one.stdout);
-  const printed = one.outcome in ENDED ? "What it printed until then" : "Your output";
+  const printed = one.outcome in ENDED ? _("What it printed until then") : _("Your output");
   const parts = [element("h3", {}, verdict, took), ...why(one, isOwn)];
-  if (!one.passed && !isOwn) parts.push(pair("Input", one.input));
+  if (!one.passed && !isOwn) parts.push(pair(_("Input"), one.input));
   if (one.difference && !one.checked) {
-    parts.push(labelled("Expected output against yours", showDiff(one.expected_output, one.stdout, rows)));
+    parts.push(labelled(_("Expected output against yours"), showDiff(one.expected_output, one.stdout, rows)));
   } else if (!one.passed || rows) {
     if (!one.passed && !isOwn) parts.push(rows ? table(wanted(one), one.expected_output) : pair(wanted(one), one.expected_output));
     parts.push(rows ? table(printed, one.stdout) : pair(printed, one.stdout));
   }
-  if (one.stderr) parts.push(pair("What it wrote to standard error", one.stderr));
+  if (one.stderr) parts.push(pair(_("What it wrote to standard error"), one.stderr));
   return element("li", { className: "result", dataset: { passed: one.judged ? one.passed : "unknown" } }, ...parts);
 }
 
@@ -141,9 +144,9 @@ function why(one, isOwn) {
 }
 
 function placed({ line, column, expected, got }) {
-  if (got === null) return `Your output ends before line ${line}.`;
-  if (expected === null) return `Line ${line} of your output should not be there.`;
-  return `The first difference is in line ${line}, at character ${column}.`;
+  if (got === null) return _("Your output ends before line %(line)s.", { line });
+  if (expected === null) return _("Line %(line)s of your output should not be there.", { line });
+  return _("The first difference is in line %(line)s, at character %(column)s.", { line, column });
 }
 
 const labelled = (label, part) => element("div", { className: "pair" }, element("p", { textContent: label }), part);

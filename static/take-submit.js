@@ -2,6 +2,7 @@
 
 import { isEmpty } from "./take-answers.js";
 import { element } from "./take-dom.js";
+import { _, ngettext } from "./words.js";
 
 export function makeReview({ cases, answers, flags, api, goTo, onDone, onClosed }) {
   const dialog = document.getElementById("review");
@@ -11,17 +12,17 @@ export function makeReview({ cases, answers, flags, api, goTo, onDone, onClosed 
 
   function open() {
     const states = cases.map((one) => stateOf(answers.get(one.assessment_case_id), flags.has(one.assessment_case_id)));
-    document.getElementById("review-text").textContent = `${summary(states)} You cannot change anything after you submit.`;
+    document.getElementById("review-text").textContent = `${summary(states)} ${_("You cannot change anything after you submit.")}`;
     list.replaceChildren(...cases.map((one, place) => row(one, states[place])));
     problem.hidden = true;
     submit.disabled = false;
-    submit.textContent = "Submit";
+    submit.textContent = _("Submit");
     dialog.showModal();
   }
 
   function row(one, { answered, refused, flagged }) {
-    const link = element("button", { type: "button", className: "link" }, `Case ${one.case_order}: `, element("span", { innerHTML: one.title_html }));
-    const said = [refused ? "needs a look: it could not be saved" : answered ? "answered" : "not answered", ...(flagged ? ["flagged for review"] : [])];
+    const link = element("button", { type: "button", className: "link" }, `${_("Case %(number)s:", { number: one.case_order })} `, element("span", { dir: "auto", innerHTML: one.title_html }));
+    const said = [refused ? _("needs a look: it could not be saved") : answered ? _("answered") : _("not answered"), ...(flagged ? [_("flagged for review")] : [])];
     link.addEventListener("click", () => {
       dialog.close();
       goTo(one.case_order);
@@ -31,9 +32,9 @@ export function makeReview({ cases, answers, flags, api, goTo, onDone, onClosed 
 
   async function send() {
     submit.disabled = true;
-    submit.textContent = "Submitting…";
+    submit.textContent = _("Submitting…");
     problem.hidden = true;
-    if (!(await answers.settle())) return failed("Some answers could not be sent yet.");
+    if (!(await answers.settle())) return failed(_("Some answers could not be sent yet."));
     const result = await api.submit();
     if (result.ok) return onDone();
     if (result.kind === "closed") return onClosed();
@@ -42,8 +43,8 @@ export function makeReview({ cases, answers, flags, api, goTo, onDone, onClosed 
 
   function failed(why) {
     submit.disabled = false;
-    submit.textContent = "Try again";
-    problem.textContent = `${why} We cannot reach the server just now. Your answers are kept on this device; please try again in a moment.`.trim();
+    submit.textContent = _("Try again");
+    problem.textContent = `${why} ${_("We cannot reach the server just now. Your answers are kept on this device; please try again in a moment.")}`.trim();
     problem.hidden = false;
   }
 
@@ -58,9 +59,9 @@ function summary(states) {
   const total = states.length;
   const missing = states.filter((one) => !one.answered && !one.refused).length;
   const parts = [];
-  if (missing) parts.push(missing === 1 ? `One of ${total} cases is not answered.` : `${missing} of ${total} cases are not answered.`);
-  if (states.some((one) => one.refused)) parts.push("Some answers need a look.");
-  if (!parts.length && total) parts.push(total === 1 ? "The one case is answered." : `All ${total} cases are answered.`);
-  if (states.some((one) => one.flagged)) parts.push("You flagged some for review.");
+  if (missing) parts.push(ngettext("One of %(total)s cases is not answered.", "%(num)s of %(total)s cases are not answered.", missing, { total }));
+  if (states.some((one) => one.refused)) parts.push(_("Some answers need a look."));
+  if (!parts.length && total) parts.push(ngettext("The one case is answered.", "All %(num)s cases are answered.", total));
+  if (states.some((one) => one.flagged)) parts.push(_("You flagged some for review."));
   return parts.join(" ");
 }

@@ -13,6 +13,7 @@ import { makeReady } from "./take-ready.js";
 import { makeRecording } from "./take-recording.js";
 import { makeReview } from "./take-submit.js";
 import { makeUndo } from "./take-undo.js";
+import { _, SPOKEN } from "./words.js";
 
 const { token, session: first } = JSON.parse(document.getElementById("state").textContent);
 const api = connect(token);
@@ -22,9 +23,9 @@ const LOCAL_TIME = { day: "numeric", month: "short", year: "numeric", hour: "2-d
 
 const SAVE_STATES = {
   idle: "",
-  saving: "Saving…",
-  saved: "Saved",
-  offline: "Offline – kept on this device",
+  saving: _("Saving…"),
+  saved: _("Saved"),
+  offline: _("Offline – kept on this device"),
 };
 
 if (first.status === "started") work(first, isKept ? null : pageLoad());
@@ -33,7 +34,7 @@ else offerStart();
 function offerStart() {
   const button = byId("start");
   const [until] = document.getElementsByTagName("time");
-  until.textContent = new Date(until.dateTime).toLocaleString("en-GB", LOCAL_TIME);
+  until.textContent = new Date(until.dateTime).toLocaleString(SPOKEN, LOCAL_TIME);
   button.disabled = false;
   const consent = byId("consent"); // there where the organisation asks for it
   const ready = makeReady(api, first);
@@ -59,7 +60,7 @@ function offerStart() {
     if (result.ok && result.body.status === "started") return work(result.body, result, ready.streams);
     if (result.ok || result.kind === "refused") return location.reload(); // the state has changed: its own page says so
     button.disabled = false;
-    byId("start-problem").textContent = "We cannot reach the server just now. The clock has not started; please try again in a moment.";
+    byId("start-problem").textContent = _("We cannot reach the server just now. The clock has not started; please try again in a moment.");
     byId("start-problem").hidden = false;
   });
 }
@@ -132,7 +133,7 @@ function work(session, moments, streams = {}) {
       "button",
       { type: "button", className: "case-link" },
       element("span", { className: "mark", textContent: one.case_order }),
-      element("span", { className: "case-name", innerHTML: one.title_html }),
+      element("span", { className: "case-name", dir: "auto", innerHTML: one.title_html }),
       element("span", { className: "sr" }),
     );
     button.addEventListener("click", () => goTo(one.case_order));
@@ -161,8 +162,9 @@ function work(session, moments, streams = {}) {
     button.dataset.answered = answered;
     button.dataset.problem = Boolean(refused);
     button.dataset.flagged = flagged;
-    button.lastChild.textContent = ` (${refused ? "needs a look" : answered ? "answered" : "not answered"}${flagged ? ", flagged" : ""})`;
-    byId("progress").textContent = `${cases.filter(isAnswered).length} of ${cases.length} answered`;
+    const said = refused ? _("needs a look") : answered ? _("answered") : _("not answered");
+    button.lastChild.textContent = ` (${said}${flagged ? `, ${_("flagged")}` : ""})`;
+    byId("progress").textContent = _("%(count)s of %(total)s answered", { count: cases.filter(isAnswered).length, total: cases.length });
   }
 
   function goTo(order, { focus = true, isNew = true } = {}) {
@@ -179,9 +181,9 @@ function work(session, moments, streams = {}) {
     buttons.forEach((button, number) => button.toggleAttribute("aria-current", number === current.case_order - 1));
     buttons[current.case_order - 1].setAttribute("aria-current", "step");
     byId("previous").disabled = current.case_order === 1;
-    byId("next").textContent = current.case_order === cases.length ? "Review and submit" : "Next";
+    byId("next").textContent = current.case_order === cases.length ? _("Review and submit") : _("Next");
     if (isNew && history.state?.order !== current.case_order) history.pushState({ order: current.case_order }, "", `#case-${current.case_order}`);
-    document.title = `Case ${current.case_order} of ${cases.length} · ${title}`;
+    document.title = `${_("Case %(number)s of %(total)s", { number: current.case_order, total: cases.length })} · ${title}`;
     if (focus) {
       byId("case-title").focus({ preventScroll: true });
       scrollTo({ top: 0 });
@@ -210,7 +212,7 @@ function work(session, moments, streams = {}) {
       if (isOver) return;
       if (state?.order) goTo(state.order, { isNew: false });
       else if (state?.door) {
-        byId("notice-text").textContent = "Going back once more leaves your assessment. Your answers are kept: the same link brings you back to them.";
+        byId("notice-text").textContent = _("Going back once more leaves your assessment. Your answers are kept: the same link brings you back to them.");
         byId("notice").hidden = false;
         byId("announce").textContent = byId("notice-text").textContent;
       }
@@ -225,14 +227,14 @@ function work(session, moments, streams = {}) {
 
   function showState(state) {
     const refused = cases.filter((one) => answers.get(one.assessment_case_id).refused).map((one) => one.case_order);
-    byId("save-state").textContent = state === "problem" ? `Case ${refused.join(", ")} not saved – please check it` : SAVE_STATES[state];
+    byId("save-state").textContent = state === "problem" ? _("Case %(numbers)s not saved – please check it", { numbers: refused.join(", ") }) : SAVE_STATES[state];
     byId("save-state").dataset.state = state;
     cases.forEach(mark);
     showFault();
     // Told aloud only when it matters: not with every pause in typing.
-    if (state === "offline" && shownState !== "offline") byId("announce").textContent = "You are offline. Your answers are kept on this device.";
+    if (state === "offline" && shownState !== "offline") byId("announce").textContent = _("You are offline. Your answers are kept on this device.");
     if (state === "saved" && shownState !== "saved") {
-      byId("announce").textContent = shownState === "offline" ? "You are back online. Your answers are saved." : "Saved.";
+      byId("announce").textContent = shownState === "offline" ? _("You are back online. Your answers are saved.") : _("Saved.");
     }
     if (state !== "saving") shownState = state;
   }
@@ -266,7 +268,7 @@ function work(session, moments, streams = {}) {
   async function timeIsUp() {
     if (isOver) return;
     byId("clock-text").textContent = "00:00";
-    byId("save-state").textContent = "Time is up – submitting…";
+    byId("save-state").textContent = _("Time is up – submitting…");
     byId("workspace").inert = true;
     // The server decides: looking at a session whose time is up hands it in. Should it disagree, the clock goes on.
     if (await refresh()) {
@@ -290,12 +292,12 @@ function work(session, moments, streams = {}) {
     review.close();
     for (const id of ["workspace", "status-bar", "time-notice"]) byId(id).hidden = true;
     byId("done-text").textContent = byTime
-      ? "Your time was up, so your assessment was submitted by itself. Every answer that was saved until then counts."
-      : "Your assessment is submitted. There is nothing more for you to do.";
+      ? _("Your time was up, so your assessment was submitted by itself. Every answer that was saved until then counts.")
+      : _("Your assessment is submitted. There is nothing more for you to do.");
     byId("done-unsent").hidden = !unsent.length;
-    byId("done-unsent").textContent = `The last change to case ${unsent.join(", ")} could not reach the server in time.`;
+    byId("done-unsent").textContent = _("The last change to case %(numbers)s could not reach the server in time.", { numbers: unsent.join(", ") });
     byId("done").hidden = false;
-    document.title = `Submitted · ${title}`;
+    document.title = `${_("Submitted")} · ${title}`;
     history.replaceState(null, "", location.pathname);
     if (document.fullscreenElement) document.exitFullscreen();
     byId("done-title").focus();
@@ -312,7 +314,7 @@ function work(session, moments, streams = {}) {
   hides.hidden = !session.deadline_at;
   hides.addEventListener("click", () => {
     const isHidden = byId("clock").classList.toggle("covered");
-    byId("hide-time-word").textContent = isHidden ? "Show" : "Hide";
+    byId("hide-time-word").textContent = isHidden ? _("Show") : _("Hide");
   });
 
   byId("intro")?.remove();
@@ -334,8 +336,8 @@ function work(session, moments, streams = {}) {
   function showNothing() {
     byId("workspace").classList.add("empty");
     byId("case").replaceChildren(
-      element("h1", { id: "case-title", tabIndex: -1, textContent: "There are no cases in this assessment" }),
-      element("p", { textContent: `Nothing is asked of you here. Submit the assessment, or ask ${session.organisation.name} if you expected something else.` }),
+      element("h1", { id: "case-title", tabIndex: -1, textContent: _("There are no cases in this assessment") }),
+      element("p", { textContent: _("Nothing is asked of you here. Submit the assessment, or ask %(name)s if you expected something else.", { name: session.organisation.name }) }),
     );
     byId("case-title").focus();
   }

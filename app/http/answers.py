@@ -25,6 +25,7 @@ JSON = "application/json"
 HTML = "text/html; charset=utf-8"
 TAKEN_WITHIN = 60.0  # s, in which a client takes a part of what is made while it is sent
 VARY, GZIP = {"Vary": "Accept-Encoding"}, {"Content-Encoding": "gzip"}
+TO_PEOPLE = "/api/v1/candidate/"
 PAGE_VARY = {"Vary": "Accept-Encoding, Accept-Language"}
 
 
@@ -53,9 +54,10 @@ def render(made: Made, request: Request) -> Answer:
     return _KINDS.get(type(made.body), _json)(made, request)
 
 
-def _json(made: Made, _request: Request) -> Answer:
+def _json(made: Made, request: Request) -> Answer:
     body = made.body if made.meta is None else {**made.body, "meta": made.meta}
-    return Answer(made.status, orjson.dumps(body))
+    tongue = spoken_to_people(request)
+    return Answer(made.status, orjson.dumps(tongue.told(body) if tongue else body))
 
 
 def _nothing(made: Made, _request: Request) -> Answer:
@@ -134,6 +136,14 @@ def _redirect(made: Made, _request: Request) -> Answer:
 
 def _takes_gzip(request: Request) -> bool:
     return parse_accept_header(request.head.get("accept-encoding"))["gzip"] > 0
+
+
+def spoken_to_people(request: Request) -> Tongue | None:
+    """Choose the language of data, where a page shows them to a person who reads another one than English."""
+    if not request.path.startswith(TO_PEOPLE):
+        return None
+    tongue = spoken(request)
+    return None if tongue.catalogue == languages.SOURCE else tongue
 
 
 @cache

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from rules import decimals
+from rules.words import say
 from schemas import emails
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -54,12 +55,12 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "uri": uri,
 }
 EXPECTED = {
-    "date-time": "an ISO 8601 time with an offset, such as 2026-11-21T10:00:00Z",
-    "date": "a date, such as 2026-11-21",
-    "uuid": "a UUID",
-    "decimal": "a decimal number, such as 72.50",
-    "email": "an email address",
-    "uri": "an absolute URL",
+    "date-time": "Must be an ISO 8601 time with an offset, such as 2026-11-21T10:00:00Z.",
+    "date": "Must be a date, such as 2026-11-21.",
+    "uuid": "Must be a UUID.",
+    "decimal": "Must be a decimal number, such as 72.50.",
+    "email": say("Must be an email address."),
+    "uri": "Must be an absolute URL.",
 }
 
 

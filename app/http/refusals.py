@@ -17,6 +17,7 @@ from app.instance import logs
 from handlers import pages
 from rules import errors, links
 from rules.errors import Refusal
+from schemas.tongues import Tongue
 
 log = logging.getLogger("hiring.refusals")
 
@@ -69,7 +70,7 @@ def for_connexion(request: ConnexionRequest, fault: Exception) -> ConnexionRespo
 
 def answer(fault: Exception, request: context.Request) -> Answer:
     """Answer one refusal or fault: in the contract's envelope, or with a page where a person's browser asks."""
-    given = render(fault, request.path)
+    given = render(fault, request.path, answers.spoken_to_people(request))
     request.refused = understand(fault).code
     if not _for_a_person(request):
         return given
@@ -92,8 +93,11 @@ def _for_a_person(request: context.Request) -> bool:
     return "text/html" in accepted or (request.path.startswith(PAGES) and "json" not in accepted)
 
 
-def render(fault: Exception, path: str) -> Answer:
-    """Render one refusal or fault, and log it: refusals at info, faults at error with their traceback."""
+def render(fault: Exception, path: str, tongue: Tongue | None = None) -> Answer:
+    """Render one refusal or fault, and log it: refusals at info, faults at error with their traceback.
+
+    It is in English, and in a person's language where it goes to one.
+    """
     refusal = understand(fault)
     if isinstance(fault, (store.WaitRanOut, Late, errors.Unavailable)):
         log.warning(
@@ -118,7 +122,8 @@ def render(fault: Exception, path: str) -> Answer:
         headers["WWW-Authenticate"] = 'Bearer realm="api"'
     details["documentation_url"] = links.error(refusal.code)
     details["request_id"] = logs.request_id.get()
-    return Answer(refusal.status, orjson.dumps(envelope(refusal, details, path=path)), headers)
+    body = envelope(refusal, details, path=path)
+    return Answer(refusal.status, orjson.dumps(tongue.told(body) if tongue else body), headers)
 
 
 def envelope(refusal: Refusal, details: dict[str, Any], *, path: str) -> dict[str, Any]:
@@ -128,7 +133,7 @@ def envelope(refusal: Refusal, details: dict[str, Any], *, path: str) -> dict[st
         named |= {name: value for name, value in details.items() if name not in ("fields", *ALWAYS)}
         lines = [str(refusal), *(f"{_in_a_line(name)}: {_in_a_line(value)}" for name, value in named.items())]
         return {"code": refusal.code, "message": "\n".join(lines)[:LONGEST_FLAT], "status": "error"}
-    return {"error": {"code": refusal.code, "message": str(refusal), "details": details}}
+    return {"error": {"code": refusal.code, "message": refusal.args[0], "details": details}}
 
 
 def _in_a_line(value: Any) -> str:

@@ -2,13 +2,14 @@
 
 import copy
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
 import jsonschema_rs
 
 from app.http import bodies, formats
+from rules.words import say
 
 Fault = dict[str, str]
 MOST_FAULTS = 1000  # more than that nobody reads, and an answer has its bounds too
@@ -35,20 +36,20 @@ def draft4(schema: Any) -> Any:
 
 # What each kind of fault says; the value at fault is never repeated.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
-    "required": lambda kind: "This field is required.",
-    "type": lambda kind: (
-        f"Must be {' or '.join(_named(one) for one in sorted(kind['types'], key=_null_last))}."
+    "required": lambda kind: say("This field is required."),
+    "type": lambda kind: _of_types(kind["types"]),
+    "enum": lambda kind: say(
+        "Must be one of %(values)s.", values=", ".join(str(one) for one in kind["options"] if one is not None)
     ),
-    "enum": lambda kind: (
-        f"Must be one of {', '.join(str(one) for one in kind['options'] if one is not None)}."
-    ),
-    "format": lambda kind: f"Must be {formats.EXPECTED.get(kind['format'], kind['format'])}.",
+    "format": lambda kind: formats.EXPECTED.get(kind["format"], f"Must be {kind['format']}."),
     "minLength": lambda kind: (
-        "Must not be empty." if kind["limit"] == 1 else f"Must have at least {kind['limit']} characters."
+        say("Must not be empty.")
+        if kind["limit"] == 1
+        else say("Must have at least %(count)s characters.", count=kind["limit"])
     ),
-    "maxLength": lambda kind: f"Must have at most {kind['limit']} characters.",
-    "minimum": lambda kind: f"Must be at least {kind['limit']}.",
-    "maximum": lambda kind: f"Must be at most {kind['limit']}.",
+    "maxLength": lambda kind: say("Must have at most %(count)s characters.", count=kind["limit"]),
+    "minimum": lambda kind: say("Must be at least %(limit)s.", limit=kind["limit"]),
+    "maximum": lambda kind: say("Must be at most %(limit)s.", limit=kind["limit"]),
     "minItems": lambda kind: f"Must have at least {kind['limit']} items.",
     "maxItems": lambda kind: f"Must have at most {kind['limit']} items.",
     "maxProperties": lambda kind: f"Must have at most {kind['limit']} fields.",
@@ -59,6 +60,16 @@ _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
 
 # Of several faults of one value the one that tells most is named; what is not here stands between.
 _TELLING = {"required": 0, "type": 0, "format": 0, "pattern": 2, "anyOf": 2, "oneOf": 2}
+
+
+def _of_types(types: Iterable[str]) -> str:
+    """Ask for one of some types; what people fill in are texts and numbers."""
+    named = sorted(types, key=_null_last)
+    if named == ["string"]:
+        return say("Must be a string.")
+    if named == ["number"]:
+        return say("Must be a number.")
+    return f"Must be {' or '.join(_named(one) for one in named)}."
 
 
 def _named(type: str) -> str:
@@ -124,7 +135,7 @@ class Schema:
         kind = error.kind.as_dict()
         at = prefix + "".join(step(name) for name in error.instance_path)
         if error.kind.name == "required":
-            return [fault(f"{at}/{kind['property']}", "This field is required.")]
+            return [fault(f"{at}/{kind['property']}", say("This field is required."))]
         if error.kind.name == "additionalProperties":
             known = self._known(list(error.schema_path))
             return [fault(at + step(name), unknown(name, known)) for name in kind["unexpected"][:MOST_FAULTS]]

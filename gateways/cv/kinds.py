@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from rules.words import say
+
 MEDIA_TYPES = {
     "pdf": "application/pdf",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -22,16 +24,16 @@ MARKUP = re.compile(r"\s*(?:<!doctype|<html|<\?xml|<svg|<script|\{\\rtf|%!PS)", 
 OTHERS = (
     (
         b"\xd0\xcf\x11\xe0",
-        "The file is an old Word document (.doc) or is protected by a password; send a PDF or DOCX.",
+        say("The file is an old Word document (.doc) or is protected by a password; send a PDF or DOCX."),
     ),
-    (b"{\\rtf", "The file is rich text (RTF); send a PDF, DOCX or plain text file."),
-    (b"PK", "The file is an archive and not a Word document."),
-    (b"\x89PNG", "The file is a picture; send a PDF, DOCX or plain text file."),
-    (b"\xff\xd8\xff", "The file is a picture; send a PDF, DOCX or plain text file."),
-    (b"GIF8", "The file is a picture; send a PDF, DOCX or plain text file."),
+    (b"{\\rtf", say("The file is rich text (RTF); send a PDF, DOCX or plain text file.")),
+    (b"PK", say("The file is an archive and not a Word document.")),
+    (b"\x89PNG", say("The file is a picture; send a PDF, DOCX or plain text file.")),
+    (b"\xff\xd8\xff", say("The file is a picture; send a PDF, DOCX or plain text file.")),
+    (b"GIF8", say("The file is a picture; send a PDF, DOCX or plain text file.")),
 )
-OTHER = "The file is not a PDF, DOCX or plain text file."
-EMPTY = "The file is empty."
+OTHER = say("The file is not a PDF, DOCX or plain text file.")
+EMPTY = say("The file is empty.")
 
 
 def sniff(content: bytes) -> str | None:

@@ -3,6 +3,7 @@
 
 import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate, removeAwarenessStates } from "y-protocols/awareness";
 import * as Y from "yjs";
+import { _ } from "../words.js";
 
 const PATIENCE_MS = 8000; // for a WebSocket to open
 const SILENCE_MS = 25000; // after which one asks whether the other side is there
@@ -160,7 +161,8 @@ export class Channel extends EventTarget {
 
   async #request(path, body) {
     const answer = await fetch(`${this.base}${path}`, {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), keepalive: true, signal: AbortSignal.timeout(30_000),
+      method: "POST", headers: { "Content-Type": "application/json", "Accept-Language": document.documentElement.lang },
+      body: JSON.stringify(body), keepalive: true, signal: AbortSignal.timeout(30_000),
     });
     if (answer.status === 409) this.#lost(true);
     if (!answer.ok) throw Object.assign(new Error(`${answer.status}`), { status: answer.status });
@@ -203,7 +205,7 @@ export class Channel extends EventTarget {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ type: "message", id, content }));
     else if (this.stream) {
       this.#request("messages/", { id, content }).then(() => this.#hear("ack", { id })).catch((fault) => {
-        if (fault.status >= 400 && fault.status < 429) this.#hear("refused", { id, message: "This could not be sent." });
+        if (fault.status >= 400 && fault.status < 429) this.#hear("refused", { id, message: _("This could not be sent.") });
         else setTimeout(() => this.unsent.has(id) && this.#say(id, content), 2000);
       });
     }

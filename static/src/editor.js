@@ -7,6 +7,7 @@ import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighl
 import { Compartment, countColumn, EditorSelection, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { _ } from "../words.js";
 
 // Each comes when it is first spoken; without network a program has no colours until then.
 const LANGUAGES = {
@@ -29,6 +30,17 @@ const colours = HighlightStyle.define([
   { tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.definition(tags.function(tags.variableName))], color: "var(--syntax-function)" },
   { tag: [tags.typeName, tags.className, tags.standard(tags.name)], color: "var(--syntax-type)" },
 ]);
+
+// What the editor itself says.
+const SAID = Object.fromEntries(
+  [
+    ["Find", _("Find")], ["Replace", _("Replace")], ["next", _("next")], ["previous", _("previous")], ["all", _("all")],
+    ["match case", _("match case")], ["regexp", _("regexp")], ["by word", _("by word")], ["replace", _("replace")],
+    ["replace all", _("replace all")], ["close", _("close")], ["current match", _("current match")], ["on line", _("on line")],
+    ["replaced $ matches", _("replaced $ matches")], ["replaced match on line $", _("replaced match on line $")],
+    ["Go to line", _("Go to line")], ["go", _("go")], ["Completions", _("Completions")], ["Selection deleted", _("Selection deleted")],
+  ],
+);
 
 const look = EditorView.theme({
   "&": { height: "100%", color: "var(--ink)", backgroundColor: "var(--code)", fontSize: ".925rem" },
@@ -86,7 +98,7 @@ export const writing = () => [
 export const reading = () => [EditorState.readOnly.of(true), keymap.of(defaultKeymap)];
 
 /** Make an editor in an element; `more` are its page's own extensions, `kept` a state that was kept, by the fields that it has. */
-export function makeEditor(parent, { doc, language = "python", label = "Code", more, kept = null, fields = {} }) {
+export function makeEditor(parent, { doc, language = "python", label = _("Code"), more, kept = null, fields = {} }) {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open" });
   root.replaceChildren();
   const spoken = new Compartment();
@@ -95,6 +107,7 @@ export function makeEditor(parent, { doc, language = "python", label = "Code", m
     syntaxHighlighting(colours), look, indentUnit.of("    "), EditorState.tabSize.of(4),
     EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
     spoken.of([]),
+    EditorState.phrases.of(SAID),
     ...more,
   ];
   const state = kept ? EditorState.fromJSON(kept, { extensions }, fields) : EditorState.create({ doc, extensions });

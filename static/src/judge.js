@@ -1,5 +1,7 @@
 // What an interviewer makes of the candidate: during the interview, and after it.
 
+import { _ } from "../words.js";
+
 const find = (id) => document.getElementById(id);
 
 export function judge({ ask, outcome }) {
@@ -22,9 +24,9 @@ export function judge({ ask, outcome }) {
         name: sessionStorage.getItem("name") ?? "",
         criteria,
       });
-      kept.textContent = "Your judgement is kept.";
+      kept.textContent = _("Your judgement is kept.");
     } catch (fault) {
-      problem.textContent = `It was not kept: ${fault.message}`;
+      problem.textContent = _("It was not kept: %(why)s", { why: fault.message });
       problem.hidden = false;
     }
   });

@@ -2,6 +2,7 @@
 
 import { paint } from "./board.js";
 import { makeEditor, reading } from "./editor.js";
+import { _ } from "../words.js";
 
 const find = (id) => document.getElementById(id);
 const { replay } = JSON.parse(find("state").textContent);
@@ -10,17 +11,17 @@ let at = 0, playing = false, speed = 1, before = 0, drawn = -1, editor = null, l
 
 const clock = (ms) => { const all = Math.floor(ms / 1000); return `${Math.floor(all / 60)}:${String(all % 60).padStart(2, "0")}`; };
 const WORDS = {
-  join: (one) => `${one.actor_name || one.actor} came in`,
-  end: () => "The interview ended",
-  question: (one) => `Question: ${one.data.title}`,
-  run: (one) => one.data.compiled === false ? "Code could not be compiled" : `Code was run: ${one.data.outcome ?? "not here"}`,
-  whiteboard: () => "The whiteboard changed",
+  join: (one) => _("%(name)s came in", { name: one.actor_name || one.actor }),
+  end: () => _("The interview has ended"),
+  question: (one) => _("Question: %(title)s", { title: one.data.title }),
+  run: (one) => one.data.compiled === false ? _("Code could not be compiled") : one.data.outcome ? _("Code was run: %(outcome)s", { outcome: one.data.outcome }) : _("Code was not run here"),
+  whiteboard: () => _("The whiteboard changed"),
 };
 
 function show() {
   const passed = events.filter((one) => one.offset_ms <= at).length;
   find("seek").value = String(Math.round(at));
-  find("seek").setAttribute("aria-valuetext", `${clock(at)} of ${clock(length)}`);
+  find("seek").setAttribute("aria-valuetext", _("%(at)s of %(length)s", { at: clock(at), length: clock(length) }));
   find("at").textContent = `${clock(at)} / ${clock(length)}`;
   if (passed === drawn) return;
   drawn = passed;
@@ -30,7 +31,7 @@ function show() {
   log.scrollTop = log.scrollHeight;
   const question = seen.findLast((one) => one.kind === "question")?.data.question_id ?? replay.questions[0]?.id ?? null;
   const asked = replay.questions.find((one) => one.id === question);
-  find("question-title").textContent = asked?.title ?? "Code";
+  find("question-title").textContent = asked?.title ?? _("Code");
   find("question").innerHTML = asked?.body_html ?? ""; // made and cleaned by the service
   const code = seen.findLast((one) => one.kind === "code" && "code" in one.data);
   const wanted = code?.data.language ?? "python";
@@ -38,7 +39,7 @@ function show() {
   if (!editor || wanted !== language) {
     editor?.end();
     language = wanted;
-    editor = makeEditor(find("editor"), { doc: text, language, label: "Code at this moment", more: reading() });
+    editor = makeEditor(find("editor"), { doc: text, language, label: _("Code at this moment"), more: reading() });
   } else if (editor.text() !== text) editor.show(text);
   const board = seen.findLast((one) => one.kind === "whiteboard")?.data.strokes ?? [];
   find("board-box").hidden = !board.length;
@@ -52,7 +53,7 @@ function entry(one) {
   item.className = "said";
   who.className = "who";
   who.textContent = `${one.actor_name || one.actor} · ${clock(one.offset_ms)}`;
-  if (one.actor === "ai") { const mark = document.createElement("strong"); mark.className = "ai"; mark.textContent = "AI"; who.append(" ", mark); }
+  if (one.actor === "ai") { const mark = document.createElement("strong"); mark.className = "ai"; mark.textContent = _("AI"); who.append(" ", mark); }
   what.className = "what";
   what.dir = "auto";
   what.textContent = one.data.content;
@@ -70,7 +71,7 @@ function frame(moment) {
 
 function play(is) {
   playing = is;
-  find("play").textContent = is ? "Pause" : "Play";
+  find("play").textContent = is ? _("Pause") : _("Play");
   if (!is) return;
   if (at >= length) at = 0;
   before = performance.now();

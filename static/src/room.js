@@ -8,14 +8,15 @@ import { makeEditor } from "./editor.js";
 import { judge } from "./judge.js";
 import { together } from "./together.js";
 import { makeVoice } from "./voice.js";
+import { _, SPOKEN } from "../words.js";
 
 const find = (id) => document.getElementById(id);
 const CLOSED = ["ended", "expired", "no_show"];
 const STATES = {
-  connecting: ["connecting", "Connecting…"],
-  live: ["saved", "Connected"],
-  saving: ["saving", "Saving…"],
-  lost: ["offline", "No connection – trying again. What you type is kept here"],
+  connecting: ["connecting", _("Connecting…")],
+  live: ["saved", _("Connected")],
+  saving: ["saving", _("Saving…")],
+  lost: ["offline", _("No connection – trying again. What you type is kept here")],
   closed: ["idle", ""],
 };
 
@@ -25,12 +26,13 @@ let room = first, channel = null, voice = null, editor = null, shown = null, ahe
 
 async function ask(method, path, body) {
   const answer = await fetch(base + path, {
-    method, headers: body ? { "Content-Type": "application/json" } : {}, body: body && JSON.stringify(body), signal: AbortSignal.timeout(60_000),
+    method, headers: { "Accept-Language": document.documentElement.lang, ...(body ? { "Content-Type": "application/json" } : {}) },
+    body: body && JSON.stringify(body), signal: AbortSignal.timeout(60_000),
   });
   const said = answer.headers.get("content-type")?.includes("json") ? await answer.json() : {};
   if (!answer.ok) {
     const fields = said.error?.details?.fields?.map((one) => one.message).join("; ");
-    throw Object.assign(new Error(fields || said.error?.message || "The server did not answer."), { code: said.error?.code, status: answer.status });
+    throw Object.assign(new Error(fields || said.error?.message || _("The server did not answer.")), { code: said.error?.code, status: answer.status });
   }
   return said;
 }
@@ -43,7 +45,7 @@ function enter() {
   join.addEventListener("click", async () => {
     problem.hidden = true;
     if (consent && !consent.checked) {
-      problem.textContent = "Please tick the box: without your agreement you cannot come in.";
+      problem.textContent = _("Please tick the box: without your agreement you cannot come in.");
       problem.hidden = false;
       consent.focus();
       return;
@@ -56,7 +58,7 @@ function enter() {
       begin(name || (room.role === "candidate" && room.candidate_name));
     } catch (fault) {
       if (fault.status === 409) location.reload();
-      problem.textContent = `You could not come in: ${fault.message}`;
+      problem.textContent = _("You could not come in: %(why)s", { why: fault.message });
       problem.hidden = false;
       join.disabled = false;
     }
@@ -71,7 +73,7 @@ function begin(name) {
   find("status-bar").hidden = false;
   if (find("judge")) find("judge").hidden = false;
   document.body.classList.add("in-room");
-  const own = name || (room.role === "candidate" ? "Candidate" : "Interviewer");
+  const own = name || (room.role === "candidate" ? _("Candidate") : _("Interviewer"));
   channel = new Channel(new URL(base, location.href).href, own);
   channel.awareness.setLocalState({ name: own, role: room.role, cursor: null });
   channel.addEventListener("state", ({ detail }) => { state(); if (detail.state === "closed") look(); });
@@ -139,8 +141,8 @@ function show(next) {
   const waits = room.status !== "active";
   find("waiting").hidden = !waits;
   find("waiting-text").textContent = room.role === "candidate"
-    ? "You are in the waiting room. The interview begins when the interviewer is here; you can already write to each other."
-    : room.candidate_joined_at ? "The interview begins in a moment." : "The candidate is not here yet. The interview begins when they come in.";
+    ? _("You are in the waiting room. The interview begins when the interviewer is here; you can already write to each other.")
+    : room.candidate_joined_at ? _("The interview begins in a moment.") : _("The candidate is not here yet. The interview begins when they come in.");
   find("language").value = room.active_language;
   find("run").hidden = !room.runnable_languages.includes(room.active_language);
   questions();
@@ -155,9 +157,11 @@ function questions() {
   find("no-question").hidden = Boolean(active);
   if (active) {
     const title = document.createElement("h2");
+    title.dir = "auto";
     title.textContent = active.title;
     const body = document.createElement("div");
     body.className = "question";
+    body.dir = "auto";
     body.innerHTML = active.body_html; // made and cleaned by the service
     text.append(title, body);
     if (room.role === "interviewer") text.append(...secrets(active));
@@ -167,6 +171,7 @@ function questions() {
     const item = document.createElement("li"), button = document.createElement("button");
     button.type = "button";
     button.className = "case-link";
+    button.dir = "auto";
     button.textContent = `${one.order + 1}. ${one.title}`;
     if (one.is_active) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => ask("POST", "question/", { question_id: one.id }).then(look).catch(tell));
@@ -176,13 +181,14 @@ function questions() {
 }
 
 function secrets(question) {
-  return [["Expected answer", question.expected_answer], ["Solution", question.solution], ["Hints", question.hints]]
+  return [[_("Expected answer"), question.expected_answer], [_("Solution"), question.solution], [_("Hints"), question.hints]]
     .filter(([, value]) => value && (typeof value === "string" ? value.trim() : Object.keys(value).length))
     .map(([title, value]) => {
       const box = document.createElement("details"), summary = document.createElement("summary"), pre = document.createElement("pre");
       box.className = "secret";
-      summary.textContent = `${title} (only you see this)`;
+      summary.textContent = _("%(title)s (only you see this)", { title });
       pre.textContent = typeof value === "string" ? value : Array.isArray(value) ? value.join("\n") : JSON.stringify(value, null, 2);
+      pre.dir = "auto";
       pre.tabIndex = 0;
       box.append(summary, pre);
       return box;
@@ -197,7 +203,7 @@ function edit() {
   const name = id ? `code:${id}` : "code";
   const text = channel.doc.getText(name);
   editor = makeEditor(find("editor"), {
-    doc: text.toString(), language: room.active_language, label: active ? `Code for ${active.title}` : "Code",
+    doc: text.toString(), language: room.active_language, label: active ? _("Code for %(title)s", { title: active.title }) : _("Code"),
     more: together(text, name, channel.awareness),
   });
 }
@@ -209,12 +215,15 @@ function hear(events) {
 
 // --- Chat
 
+const ROLES = { candidate: _("Candidate"), interviewer: _("Interviewer") };
+const who = (one) => one.actor_name || ROLES[one.actor] || one.actor;
+
 const TOLD = {
-  join: (one) => `${one.actor_name || one.actor} came in`,
-  leave: (one) => `${one.actor_name || one.actor} left`,
-  end: () => "The interview has ended",
-  question: (one) => `Now: ${one.data.title}`,
-  run: (one) => one.data.available === false ? `${one.data.language} cannot be run here` : one.data.compiled === false ? "Code could not be compiled" : `Code was run: ${one.data.outcome}`,
+  join: (one) => _("%(name)s came in", { name: who(one) }),
+  leave: (one) => _("%(name)s left", { name: who(one) }),
+  end: () => _("The interview has ended"),
+  question: (one) => _("Now: %(title)s", { title: one.data.title }),
+  run: (one) => one.data.available === false ? _("%(language)s cannot be run here", { language: one.data.language }) : one.data.compiled === false ? _("Code could not be compiled") : _("Code was run: %(outcome)s", { outcome: ENDED[one.data.outcome] ?? one.data.outcome }),
 };
 
 function write(one, unsent = false) {
@@ -234,24 +243,24 @@ function write(one, unsent = false) {
   item.className = one.kind === "message" ? `said ${one.actor === room.role ? "own" : ""}` : "told";
   if (unsent) item.classList.add("unsent");
   if (one.kind === "message") {
-    const who = document.createElement("p"), what = document.createElement("p"), at = document.createElement("span");
-    who.className = "who";
-    who.textContent = one.actor_name || one.actor;
-    if (one.actor === "ai") { const mark = document.createElement("strong"); mark.className = "ai"; mark.textContent = "AI"; who.append(" ", mark); }
+    const head = document.createElement("p"), what = document.createElement("p"), at = document.createElement("span");
+    head.className = "who";
+    head.textContent = who(one);
+    if (one.actor === "ai") { const mark = document.createElement("strong"); mark.className = "ai"; mark.textContent = _("AI"); head.append(" ", mark); }
     at.className = "time";
-    at.textContent = unsent ? "not sent yet" : time(one.at);
-    who.append(" ", at);
+    at.textContent = unsent ? _("not sent yet") : time(one.at);
+    head.append(" ", at);
     what.className = "what";
     what.dir = "auto";
     what.textContent = one.data.content;
-    item.append(who, what);
+    item.append(head, what);
   } else item.textContent = told;
   const low = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   log.append(item);
   if (low || one.actor === room.role) log.scrollTop = log.scrollHeight;
 }
 
-const time = (at) => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const time = (at) => new Date(at).toLocaleTimeString(SPOKEN, { hour: "2-digit", minute: "2-digit" });
 
 function refuse({ id, message }) {
   const item = id && find("log").querySelector(`[data-id="${id}"]`);
@@ -272,18 +281,18 @@ function tell(fault) {
 async function run() {
   const button = find("run");
   button.disabled = true;
-  find("output-title").textContent = "Running…";
+  find("output-title").textContent = _("Running…");
   find("output").hidden = false;
-  try { output(await ask("POST", "run/", { code: editor.text(), language: room.active_language, input: find("input").value })); } catch (fault) { find("output-title").textContent = "It could not be run."; tell(fault); }
+  try { output(await ask("POST", "run/", { code: editor.text(), language: room.active_language, input: find("input").value })); } catch (fault) { find("output-title").textContent = _("It could not be run."); tell(fault); }
   button.disabled = false;
 }
 
-const ENDED = { ok: "It ran", error: "It ended with an error", timeout: "It took too long", memory: "It took too much memory", output_limit: "It printed too much" };
+const ENDED = { ok: _("It ran"), error: _("It ended with an error"), timeout: _("It took too long"), memory: _("It took too much memory"), output_limit: _("It printed too much") };
 
 function output(said) {
   find("output").hidden = false;
-  find("output-title").textContent = said.available === false ? "This language cannot be run here." : `${said.compiled === false ? "It could not be compiled" : (ENDED[said.outcome] ?? said.outcome)} (${said.time_ms} ms)`;
-  find("stdout").textContent = said.stdout || (said.stderr ? "" : "(nothing was printed)");
+  find("output-title").textContent = said.available === false ? _("This language cannot be run here.") : `${said.compiled === false ? _("It could not be compiled") : (ENDED[said.outcome] ?? said.outcome)} (${said.time_ms} ms)`;
+  find("stdout").textContent = said.stdout || (said.stderr ? "" : _("(nothing was printed)"));
   find("stderr").textContent = said.stderr || "";
   find("stderr").hidden = !said.stderr;
 }
@@ -316,7 +325,7 @@ function people() {
   const names = new Map(), seen = new Set();
   for (const one of channel.awareness.getStates().values()) if (one.name) { names.set(`${one.role} ${one.name}`, one.name); seen.add(one.role); }
   for (const [side, name] of Object.entries(inside)) if (!seen.has(side)) names.set(side, name); // a program, without a cursor
-  find("people").textContent = `Here: ${[...names.values()].join(", ")}`;
+  find("people").textContent = _("Here: %(names)s", { names: [...names.values()].join(", ") });
 }
 
 function tick() {
@@ -325,7 +334,7 @@ function tick() {
   clock.hidden = false;
   const left = room.deadline_at ? Math.max(0, Math.ceil((Date.parse(room.deadline_at) - now) / 1000)) : null;
   const seconds = left ?? Math.max(0, Math.floor((now - Date.parse(room.started_at)) / 1000));
-  find("clock-label").textContent = left === null ? "Time so far: " : "Time left: ";
+  find("clock-label").textContent = left === null ? `${_("Time so far:")} ` : `${_("Time left:")} `;
   const two = (value) => String(value).padStart(2, "0");
   const words = `${seconds >= 3600 ? `${Math.floor(seconds / 3600)}:` : ""}${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
   if (find("clock-text").textContent !== words) find("clock-text").textContent = words;

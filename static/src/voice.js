@@ -2,22 +2,24 @@
 // on is heard by all who are here; nothing is recorded.
 
 import { newId } from "./channel.js";
+import { _ } from "../words.js";
 
 const KIND = { audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true } };
 const PATIENCE_MS = 12000; // for two browsers to find each other
 const BEAT_MS = 100; // between two looks at the level
 
 const REFUSED = {
-  NotAllowedError: "The microphone is not allowed. Allow it beside the page’s address and press the button again, or go on in writing.",
-  NotFoundError: "No microphone was found. Connect one and press the button again, or go on in writing.",
-  NotReadableError: "Another program is using the microphone. Close it and press the button again, or go on in writing.",
+  NotAllowedError: _("The microphone is not allowed. Allow it beside the page’s address and press the button again, or go on in writing."),
+  NotFoundError: _("No microphone was found. Connect one and press the button again, or go on in writing."),
+  NotReadableError: _("Another program is using the microphone. Close it and press the button again, or go on in writing."),
 };
-const CANNOT = "This browser cannot use a microphone on this page. You can go on in writing.";
+const CANNOT = _("This browser cannot use a microphone on this page. You can go on in writing.");
 
 export function makeVoice(channel, { role, server, parts }) {
   const id = newId();
   const others = new Map(); // by their ids
-  const called = { candidate: "The candidate", interviewer: "The interviewer" };
+  const called = { candidate: _("The candidate"), interviewer: _("The interviewer") };
+  const within = { candidate: _("the candidate"), interviewer: _("the interviewer") };
   const far = role === "candidate" ? "interviewer" : "candidate";
   let stream = null, muted = false, problem = "", level = null, asking = false;
 
@@ -179,15 +181,16 @@ export function makeVoice(channel, { role, server, parts }) {
   function theirs() {
     const speaking = [...others.values()].filter((one) => one.mic);
     if (!speaking.length) {
-      if (!stream) return "Nobody’s microphone is on.";
-      return [...others.values()].some((one) => one.role === far) ? `${called[far]} has no microphone on; you are heard.` : `${called[far]} is not here yet.`;
+      if (!stream) return _("Nobody’s microphone is on.");
+      return [...others.values()].some((one) => one.role === far) ? _("%(name)s has no microphone on; you are heard.", { name: called[far] }) : _("%(name)s is not here yet.", { name: called[far] });
     }
     return speaking.map((one) => {
-      const name = called[one.role] ?? "Somebody";
-      if (one.muted) return `${name} has muted the microphone.`;
-      if (one.link?.connectionState === "connected") return `You hear ${name[0].toLowerCase()}${name.slice(1)}.`;
-      if (one.link && Date.now() - one.since > PATIENCE_MS) return `${name} cannot be heard: your networks do not let the two browsers reach each other. Go on in writing.`;
-      return `Connecting to ${name[0].toLowerCase()}${name.slice(1)}…`;
+      const name = called[one.role] ?? _("Somebody");
+      const inside = within[one.role] ?? _("somebody");
+      if (one.muted) return _("%(name)s has muted the microphone.", { name });
+      if (one.link?.connectionState === "connected") return _("You hear %(name)s.", { name: inside });
+      if (one.link && Date.now() - one.since > PATIENCE_MS) return _("%(name)s cannot be heard: your networks do not let the two browsers reach each other. Go on in writing.", { name });
+      return _("Connecting to %(name)s…", { name: inside });
     }).join(" ");
   }
 

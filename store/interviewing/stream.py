@@ -18,6 +18,7 @@ from rules import rooms
 from rules.clock import now
 from rules.errors import LimitReached
 from rules.speaking import takes_part
+from rules.words import say
 from store import outbox
 from store.database.engine import Change, Means, Writing
 from store.database.ids import new_id
@@ -173,7 +174,7 @@ def add(change: Change, interview: Any, act: Act, at: datetime | None = None) ->
     if known is not None:
         return int(known.number)
     if interview.last_number >= rooms.MOST_NUMBERS and act.kind not in rooms.ALWAYS:
-        raise LimitReached("Too much has happened in this interview.", limit=rooms.MOST_NUMBERS)
+        raise LimitReached(say("Too much has happened in this interview."), limit=rooms.MOST_NUMBERS)
     if act.kind == UPDATE:
         rooms.check_document(_WEIGHT.first(change, interview_id=interview.id).bytes)
     number = _NUMBER.first(change, id=interview.id).last_number

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 import rules.interviews
 from rules import rooms
 from rules.errors import NotFound
+from rules.words import say
 from store.accounts.organisations import Organisation
 from store.auditing import trail
 from store.database.ids import new_id
@@ -54,7 +55,7 @@ def find(session: Session, token: str) -> Visit:
         .execution_options(populate_existing=True)
     ).one_or_none()
     if row is None:
-        raise NotFound("There is no such interview.")
+        raise NotFound(say("There is no such interview."))
     interview, name, moment = row
     role = role_of(interview, token)
     rooms.require_way_in(role, human_can_join=interview.human_can_join)
