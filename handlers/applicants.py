@@ -182,9 +182,11 @@ def _application_page(
     answers = {key: written[one] if isinstance(one, bool) else one for key, one in own["answers"].items()}
     there = {"given": {**own, "answers": answers}, "faults": {}, "done": None, "refused": False}
     is_open = own["status"] == "in_review" or step == "erase"
+    found = status_links.find(session, token)
     return pages.page(
         "application.html",
-        brand=pages.brand(session, status_links.find(session, token).organisation_id),
+        brand=pages.brand(session, found.organisation_id),
+        wanted=(found.job.language,),
         status=status,
         own=own,
         step=step if is_open else None,

@@ -145,6 +145,7 @@ def _around(session: Session, org_slug: str, job_slug: str, words: Mapping[str, 
     brand = pages.brand(session, organisation.id)
     job = get_open_job(session, org_slug, job_slug)
     return {
+        "wanted": (job["language"],),
         "job": job,
         "summary_text": postings.summary(job["description_html"]),
         "careers": links.careers(org_slug),

@@ -226,6 +226,7 @@ def _terms(body: Mapping[str, Any]) -> Body:
         "expires_at": _expiry(body),
         "extra_time_percent": body["extra_time_percent"],
         "tags": body["tags"],
+        "language": body.get("language"),
     }
 
 

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from rules import mail_templates as rules
 from rules.caller import Caller
+from rules.languages import CATALOGUES
 from schemas import mails as schemas
 from store.branding import settings
 from store.database.engine import Means, Reading
@@ -20,7 +21,7 @@ def list_mail_templates(reading: Reading, caller: Caller) -> Body:
         "templates": [
             schemas.template(kind, language, own.get((kind, language)), around)
             for kind in rules.KINDS
-            for language in rules.LANGUAGES
+            for language in CATALOGUES
         ]
     }
 

@@ -8,17 +8,19 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from gateways.letters import fonts, printing
+from rules import languages
 from rules import offers as rules
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import Invalid
 from rules.pages import Page
 from schemas import applications as application_schemas
-from schemas import html
+from schemas import html, tongues
 from schemas import offers as schemas
 from schemas.files import File
 from store.accounts import organisations
 from store.applying import applications
+from store.branding import settings
 from store.database.engine import Reading
 from store.offering import moves, offers
 
@@ -80,9 +82,11 @@ def download_offer_pdf(begin: Begin, caller: Caller, offer_id: UUID) -> File:
     with begin() as session:
         offer = offers.get(session, caller, offer_id)
         letter = offer.letter or schemas.letter(offer, organisations.get(session, caller).name)
+        tags = [offer.job.language, settings.read(session, caller).language]
     if offer.letter is None and (faults := fonts.unprintable(schemas.texts(letter))):
         raise Invalid("The letter cannot be printed.", fields=faults)
-    return File(printing.render(letter), "application/pdf", PDF_HEADERS)
+    facts = schemas.facts(letter, tongues.of(languages.choose(tags)))
+    return File(printing.render({**letter, "facts": facts}), "application/pdf", PDF_HEADERS)
 
 
 def get_offer_letter(session: Session, token: str) -> Body:

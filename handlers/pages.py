@@ -87,6 +87,7 @@ def show_take_page(session: Session, token: str) -> View:
     return page(
         TEMPLATES[sitting.status],
         headers=_recorded(state.get("recording", {}).get("kinds", [])),
+        wanted=(sitting.invitation.language, sitting.invitation.assessment.language),
         brand=brand(session, sitting.invitation.organisation_id),
         state=sitting.status,
         session=state,
@@ -163,6 +164,7 @@ def _offer_page(
     return page(
         "offer.html",
         brand=brand(session, found.organisation_id),
+        wanted=(found.job.language,),
         status=status,
         offer=offer,
         step=step if offer["status"] == "sent" else None,

@@ -11,6 +11,7 @@ import rules.interviews
 import schemas.enrollments
 import schemas.interviews
 import schemas.rooms
+import schemas.tongues
 from gateways.languages import LANGUAGES
 from gateways.places import Holder
 from rules import rooms, voice
@@ -43,7 +44,7 @@ def join_room(begin: Begin, token: str, body: Body) -> Body:
         if visit.interview.status not in rules.interviews.CLOSED:
             consent = None
             if visit.role == "candidate" and body["consent_accepted"]:
-                consent = schemas.rooms.consent(visit)
+                consent = schemas.tongues.of(body.get("language")).told(schemas.rooms.consent(visit))
             visits.join(session, visit, schemas.interviews, name=body["name"].strip(), consent=consent)
             return view(session, visit)
     # Refused after the commit: a room whose time was up has just been closed, and stays so.

@@ -17,6 +17,7 @@ import schemas.recordings
 import schemas.results
 import schemas.sessions
 import schemas.settings
+import schemas.tongues
 from gateways.places import Holder
 from rules import consent, recordings
 from rules.errors import Invalid, NotFound
@@ -52,7 +53,8 @@ def start_session(session: Session, token: str, body: Body) -> Body:
         if wrong:
             raise Invalid(fields=wrong)
         agreed = consent.given(own, accepted=accepted, moment=sitting.moment)
-        agreed |= recordings.given(sitting.organisation_name, recorded, days, sitting.moment)
+        told = recordings.given(sitting.organisation_name, recorded, days, sitting.moment)
+        agreed |= schemas.tongues.of(body.get("language")).told(told)
         sessions.start(session, sitting, schemas.sessions.event, agreed)
     return view(session, sitting)
 

@@ -26,7 +26,7 @@ MOVES = {
 
 # What may be changed of an invitation in each state; in the others nothing.
 CHANGEABLE: Mapping[str, frozenset[str]] = {
-    "pending": frozenset({"expires_at", "extra_time_percent", "name", "role", "tags"}),
+    "pending": frozenset({"expires_at", "extra_time_percent", "language", "name", "role", "tags"}),
     "started": frozenset({"extra_time_percent"}),
 }
 

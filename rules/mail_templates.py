@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rules.errors import Invalid, NotFound
-
-LANGUAGES = ("en",)
+from rules.languages import CATALOGUES
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
@@ -51,7 +50,7 @@ KINDS = {
 
 def kind(name: str, language: str) -> Kind:
     """Return a kind of mail in a language that there is, or raise NotFound."""
-    if name not in KINDS or language not in LANGUAGES:
+    if name not in KINDS or language not in CATALOGUES:
         raise NotFound("There is no such mail template.")
     return KINDS[name]
 

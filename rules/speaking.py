@@ -1,11 +1,12 @@
 """What an AI that interviews says next: the frozen questions in their order, and something to the answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from rules import analysis
+from rules.words import say
 
 NAME = "AI interviewer"
 MOST_REACTIONS = 2  # to the answers to one question, before the next one is asked
@@ -13,12 +14,17 @@ LONGEST_TURN = timedelta(minutes=1)  # then whoever took it has died
 MOST_MESSAGES, LONGEST_CODE = 40, 8_000  # that a model is shown
 LONGEST_ASKED = 2_500  # characters of a question in a message, which has 5,000
 
-GREETING = (
+GREETING = say(
     "Hello, and welcome. I am an AI, and I ask the questions of this interview; take the time you need."
 )
-WITHOUT = "No language model listens here: your answers are kept, and the questions are asked in their order."
-THANKS, LAST = "Thank you.", "That was the last question. You can end the interview whenever you like."
-FIRST = "Tell me about the experience that you bring for this role."
+WITHOUT = say(
+    "No language model listens here: your answers are kept, and the questions are asked in their order."
+)
+THANKS, LAST = (
+    say("Thank you."),
+    say("That was the last question. You can end the interview whenever you like."),
+)
+FIRST = say("Tell me about the experience that you bring for this role.")
 
 
 class Event(analysis.Event, Protocol):
@@ -112,17 +118,17 @@ def is_interrupted(status: str, since: Sequence[Event]) -> bool:
     return status != "active" or any(one.actor == "interviewer" and one.kind == "message" for one in since)
 
 
-def asking(question: Question | None) -> str:
-    """Write a question as it was frozen; the last word where there is none."""
+def asking(question: Question | None, tell: Callable[[str], str]) -> str:
+    """Write a question as it was frozen; the last word where there is none, in the language that `tell` speaks."""
     if question is None:
-        return LAST
+        return tell(LAST)
     text = f"{question.title}\n\n{question.body}".strip()
     return text if len(text) <= LONGEST_ASKED else question.title  # the room shows the whole of it
 
 
-def scripted(turn: Turn, *, heard_by_model: bool) -> str:
+def scripted(turn: Turn, tell: Callable[[str], str] = str, *, heard_by_model: bool) -> str:
     """Say what needs no model: the greeting, and the questions in their order."""
     if turn.greets:
-        first = asking(turn.following) if turn.following else FIRST
-        return "\n\n".join([GREETING, *([] if heard_by_model else [WITHOUT]), first])
-    return f"{THANKS}\n\n{asking(turn.following)}"
+        first = asking(turn.following, tell) if turn.following else tell(FIRST)
+        return "\n\n".join([tell(GREETING), *([] if heard_by_model else [tell(WITHOUT)]), first])
+    return f"{tell(THANKS)}\n\n{asking(turn.following, tell)}"

@@ -16,21 +16,23 @@ class Said(str):
 
 def say(message: str, /, **values: Any) -> Said:
     """Say something: `say("At most %(count)s files.", count=20)`; a value may be something said."""
-    return _made(message, message, None, None, values)
+    return _said(message, values)
 
 
 def say_many(one: str, many: str, number: int, /, **values: Any) -> Said:
     """Say the same of a number of things, which is `%(num)s` in both texts."""
-    return _made(one if number == 1 else many, one, many, number, {"num": number, **values})
+    said = _said(one if number == 1 else many, {"num": number, **values})
+    said.message, said.plural, said.number = one, many, number
+    return said
 
 
 def together(*parts: str) -> Said:
     """Say several things, one after the other."""
-    values = {f"part{number}": part for number, part in enumerate(parts)}
-    return say(" ".join(f"%({name})s" for name in values), **values)
+    values = {f"part{place}": part for place, part in enumerate(parts)}
+    return _said(" ".join(f"%({name})s" for name in values), values)
 
 
-def _made(text: str, message: str, plural: str | None, number: int | None, values: dict[str, Any]) -> Said:
-    said = Said(text % values if values else text)
-    said.message, said.plural, said.number, said.values = message, plural, number, values
+def _said(message: str, values: dict[str, Any]) -> Said:
+    said = Said(message % values if values else message)
+    said.message, said.plural, said.number, said.values = message, None, None, values
     return said

@@ -35,6 +35,7 @@ class Detail(Item):
     pool_mode = fields.Boolean()
     assignment_size = fields.Integer(allow_none=True)
     shuffle_strategy = fields.String()
+    language = fields.String(allow_none=True)
 
 
 class AttachedCase(Schema):

@@ -33,6 +33,7 @@ class Detail(Item):
     description_html = fields.String()
     sample_task = fields.String(allow_none=True)
     cv_required = fields.Boolean()
+    language = fields.String(allow_none=True)
 
 
 class Question(Schema):

@@ -28,6 +28,7 @@ class Invitation(Schema):
     external_id = fields.String(allow_none=True)
     tags = fields.List(fields.String())
     extra_time_percent = fields.Integer()
+    language = fields.String(allow_none=True)
     assessment = fields.Nested(_Assessment)
     candidate_id = fields.UUID(allow_none=True)
     retake_of = fields.String(allow_none=True)
@@ -111,4 +112,5 @@ def mail(invitation: Any, organisation_name: str, template: str) -> dict[str, An
         "time_limit_minutes": None if allowed is None else round(allowed.total_seconds() / 60),
         "invite_url": links.take(invitation.token),
         "expires_at": iso(invitation.expires_at),
+        "language": invitation.language or assessment.language,
     }

@@ -43,6 +43,7 @@ class Detail(Item):
     sample_task = fields.String(allow_none=True)
     description_html = fields.String()
     rejection_text = fields.String()
+    language = fields.String(allow_none=True)
     cv_analysis_enabled = fields.Boolean()
     screen_auto_advance_enabled = fields.Boolean()
     screen_auto_advance_l3_min = DecimalText()

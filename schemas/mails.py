@@ -1,9 +1,8 @@
 """What mails say, in the service's words or in an organisation's: subject, text and HTML, from one place."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -14,6 +13,9 @@ from markupsafe import Markup
 
 from rules import brand
 from rules.mail_templates import KINDS, fill
+from rules.words import say
+from schemas import tongues
+from schemas.tongues import Tongue
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "mail"
 COLOUR = "#1f5eff"
@@ -39,8 +41,13 @@ class Written:
     html: str
 
 
-def own(row: Any) -> Own:
-    """Return what a row of settings and of a template says; what either lacks is the service's own."""
+def own(rows: Sequence[Any], tongue: Tongue) -> Own:
+    """Return what settings, and the template in a language, say; what either lacks is the service's own.
+
+    There is a row for each language that the kind of mail has a template in.
+    """
+    found = [row for row in rows if row.written_in == tongue.catalogue]
+    row = (found or [row._replace(subject="", body_text="") for row in rows])[0]
     return Own(
         row.subject or "",
         row.body_text or "",
@@ -50,28 +57,37 @@ def own(row: Any) -> Own:
     )
 
 
-def write(name: str, values: Mapping[str, Any], own: Own = Own()) -> Written:
-    """Write a mail; a name that it needs and does not get is a fault."""
-    around = {"colour": own.colour, "ink": brand.ink(own.colour), "help_contact": own.help_contact, **values}
-    text = _environment().get_template(f"{name}.txt")
+def write(name: str, values: Mapping[str, Any], own: Own, tongue: Tongue) -> Written:
+    """Write a mail in a language; a name that it needs and does not get is a fault."""
+    around = {
+        "tongue": tongue,
+        "colour": own.colour,
+        "ink": brand.ink(own.colour),
+        "help_contact": own.help_contact,
+        **values,
+    }
+    templates = _environment(tongue.catalogue)
+    text = templates.get_template(f"{name}.txt")
     subject = str(text.make_module(around).subject)  # type: ignore[attr-defined]  # the template sets it
     if own.subject.strip():
-        subject = fill(own.subject, lambda named: _said(named, values))
+        subject = fill(own.subject, lambda named: _said(named, values, tongue))
+    around["subject"] = subject
     body_text = values.get("own_text") or own.body_text  # a mail may bring what it is to say
     if body_text.strip():
-        plain = fill(body_text, lambda named: _said(named, values)).strip() + "\n"
-        around |= {"subject": subject, "paragraphs": _paragraphs(body_text, values)}
-        html = _environment().get_template("own.html").render(around)
+        plain = fill(body_text, lambda named: _said(named, values, tongue)).strip() + "\n"
+        around["paragraphs"] = _paragraphs(body_text, values, tongue)
+        html = templates.get_template("own.html").render(around)
     else:
-        plain, html = text.render(around), _environment().get_template(f"{name}.html").render(around)
+        plain, html = text.render(around), templates.get_template(f"{name}.html").render(around)
     if own.help_contact:
-        plain = f"{plain.rstrip()}\n\nQuestions? {own.help_contact}\n"
+        asked = tongue.tell(say("Questions? %(contact)s", contact=own.help_contact))
+        plain = f"{plain.rstrip()}\n\n{asked}\n"
     return Written(subject, plain, html)
 
 
-def preview(name: str, own: Own) -> dict[str, str]:
+def preview(name: str, language: str, own: Own) -> dict[str, str]:
     """Show how a mail looks with sample values."""
-    made = write(name, KINDS[name].sample, own)
+    made = write(name, KINDS[name].sample, own, tongues.of(language))
     return {"subject": made.subject, "text": made.text, "html": made.html}
 
 
@@ -85,47 +101,49 @@ def template(name: str, language: str, row: Any, settings: Any) -> dict[str, Any
         "subject": subject,
         "body_text": body_text,
         "placeholders": KINDS[name].placeholders,
-        "preview": preview(name, words),
+        "preview": preview(name, language, words),
     }
 
 
-def moment(text: str) -> str:
-    """Write an ISO 8601 moment for people: 1 March 2026, 12:00 UTC."""
-    when = datetime.fromisoformat(text).astimezone(UTC)
-    return f"{when.day} {when:%B %Y, %H:%M} UTC"
-
-
-def _said(name: str, values: Mapping[str, Any]) -> str:
+def _said(name: str, values: Mapping[str, Any], tongue: Tongue) -> str:
     """Write a placeholder's value for people; what there is none of is nothing."""
     value = values.get(name)
     if value is None:
         return ""
-    return moment(value) if name.endswith("_at") else str(value)
+    return tongue.moment(value) if name.endswith("_at") else str(value)
 
 
-def _marked(name: str, values: Mapping[str, Any]) -> str:
-    said = escape(_said(name, values))
+def _marked(name: str, values: Mapping[str, Any], tongue: Tongue) -> str:
+    said = escape(_said(name, values, tongue))
     return f'<a href="{said}">{said}</a>' if name.endswith("_url") and said else said
 
 
-def _paragraphs(text: str, values: Mapping[str, Any]) -> list[Markup]:
+def _paragraphs(text: str, values: Mapping[str, Any], tongue: Tongue) -> list[Markup]:
     """Make HTML of plain text: what candidates and organisations wrote is text in it, and links are ours."""
     blocks = [block.strip("\n") for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))]
     return [
-        Markup(fill(block, lambda name: _marked(name, values), escape).replace("\n", "<br>"))  # noqa: S704 - escaped
+        Markup(fill(block, lambda name: _marked(name, values, tongue), escape).replace("\n", "<br>"))  # noqa: S704 - escaped
         for block in blocks
         if block.strip()
     ]
 
 
+def _strong(text: str) -> Markup:
+    return Markup("<strong>{}</strong>").format(text)
+
+
 @cache
-def _environment() -> Environment:
+def _environment(catalogue: str) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
+        extensions=["jinja2.ext.i18n"],
     )
-    environment.filters["moment"] = moment
+    environment.install_gettext_translations(  # type: ignore[attr-defined]  # the extension brings it
+        tongues.translations(catalogue), newstyle=True
+    )
+    environment.filters["strong"] = _strong
     return environment

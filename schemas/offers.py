@@ -8,9 +8,11 @@ from marshmallow import Schema, fields
 from rules import links
 from rules.clock import iso
 from rules.offers import status
+from rules.words import say
 from schemas import html
 from schemas.fields import Day, Moment, Show, Stamped
 from schemas.showing import show
+from schemas.tongues import Tongue
 
 
 class Offer(Stamped):
@@ -84,6 +86,18 @@ def texts(letter: Mapping[str, Any]) -> dict[str, str | None]:
     return {**letter, **plain}
 
 
+def facts(letter: Mapping[str, Any], tongue: Tongue) -> dict[str, str]:
+    """Say in a language what stands at the head of a letter, by its labels."""
+    start = letter["start_date"]
+    said = {
+        say("For"): letter["candidate_name"],
+        say("Position"): letter["job_title"],
+        say("Compensation"): letter["compensation_text"],
+        say("Start"): tongue.day(start) if start else "",
+    }
+    return {tongue.tell(label): words for label, words in said.items()}
+
+
 def mail(offer: Any) -> dict[str, Any]:
     """Write the mail that a sent offer goes out with as outbox work."""
     return {
@@ -98,6 +112,7 @@ def mail(offer: Any) -> dict[str, Any]:
         "respond_url": links.offer(offer.token),
         "expires_at": iso(offer.expires_at) if offer.expires_at else None,
         "letter": offer.letter,
+        "language": offer.job.language,
     }
 
 

@@ -9,7 +9,7 @@ export function connect(token) {
   const base = `/api/v1/candidate/invites/${encodeURIComponent(token)}/`;
   return {
     look: () => send("GET", base),
-    start: (agreed, recorded) => send("POST", `${base}start/`, { consent_accepted: agreed, recording_accepted: recorded }),
+    start: (agreed, recorded) => send("POST", `${base}start/`, { consent_accepted: agreed, recording_accepted: recorded, language: document.documentElement.lang }),
     save: (id, answer, language) => send("PUT", `${base}answers/${id}/`, { answer, language }),
     run: (id, answer, more) => send("POST", `${base}answers/${id}/run/`, { answer, ...more }, 60000),
     place: () => send("GET", `${base}run/`),

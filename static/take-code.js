@@ -34,7 +34,7 @@ export function coding(one, { onInput, onRun, kept }) {
     control.replaceWith(host);
     label.removeAttribute("for");
     label.addEventListener("click", () => editor.focus());
-    hint.textContent += ` ${_("%(search)s searches, %(comment)s makes a comment.", { search: `${COMMAND}F`, comment: `${COMMAND}/` })}`;
+    hint.textContent += " " + _("%(search)s searches, %(comment)s makes a comment.", { search: `${COMMAND}F`, comment: `${COMMAND}/` });
     editor = made.makeCode(host, { text: control.value, language, label: `${_("Your code")}. ${hint.textContent}`, longest: LONGEST, kept, onInput, onRun });
     if (!wasHere) return;
     editor.select(selection);

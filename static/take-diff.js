@@ -91,7 +91,7 @@ export function showDiff(expected, got, cells) {
 export function showRows(label, text) {
   const all = lines(text);
   const rows = all.slice(0, MOST_ROWS).map((row) => element("tr", {}, ...split(row).map((cell) => element("td", { textContent: cell }))));
-  if (all.length > MOST_ROWS) rows.push(element("tr", {}, element("td", { textContent: `… ${_("and %(count)s more", { count: all.length - MOST_ROWS })}` })));
+  if (all.length > MOST_ROWS) rows.push(element("tr", {}, element("td", { textContent: "… " + _("and %(count)s more", { count: all.length - MOST_ROWS }) })));
   return framed(element("table", { className: "rows" }, element("tbody", {}, ...rows)), label);
 }
 

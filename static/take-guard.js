@@ -30,7 +30,7 @@ export function watch({ rules, organisation, api, currentOrder, isOver }) {
     last[type] = Date.now();
     waiting.push({ violation_type: type, case_order: currentOrder() });
     deliver();
-    tell(`${text} ${_("This has been noted for %(name)s.", { name: organisation })}`);
+    tell(text + " " + _("This has been noted for %(name)s.", { name: organisation }));
   }
 
   async function deliver() {

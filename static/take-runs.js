@@ -116,7 +116,7 @@ const NOT_JUDGED = _("This output cannot be judged just now; it does not count a
 const wanted = (test) => (test.checked ? _("Expected output (others may be right, too)") : _("Expected output"));
 const unit = (name, digits, value) => new Intl.NumberFormat(SPOKEN, { style: "unit", unit: name, maximumFractionDigits: digits }).format(value);
 const time = (ms) => (ms < 1000 ? unit("millisecond", 0, ms) : unit("second", 1, ms / 1000));
-const exit = (one) => (one.exit_code === null ? "" : ` · ${_("exit code %(code)s", { code: one.exit_code })}`);
+const exit = (one) => (one.exit_code === null ? "" : " · " + _("exit code %(code)s", { code: one.exit_code }));
 
 function shown(one, number, language) {
   const isOwn = one.passed === null;

@@ -10,8 +10,11 @@ import store
 from gateways import mail
 from gateways.letters import printing
 from gateways.mail import Mail, RefusedError
+from rules import languages
 from rules.mail_templates import KINDS
-from schemas import mails
+from schemas import mails, tongues
+from schemas import offers as offer_schemas
+from schemas.tongues import Tongue
 from store.assessing import invitations
 from store.branding import settings
 from store.interviewing import rooms
@@ -32,7 +35,7 @@ def send(id: UUID, arguments: dict[str, Any]) -> None:
 
     A `letter` among them goes with it as PDF.
     """
-    mail.send(compose(id, arguments, _own(id, arguments)))
+    mail.send(compose(id, arguments, *_own(id, arguments)))
 
 
 def given_up(session: Session, arguments: dict[str, Any], fault: BaseException) -> None:
@@ -43,9 +46,15 @@ def given_up(session: Session, arguments: dict[str, Any], fault: BaseException) 
             note(session, UUID(arguments[name]), words)
 
 
-def compose(id: UUID, arguments: dict[str, Any], own: mails.Own = mails.Own()) -> Mail:  # noqa: B008 - it is frozen
+def compose(
+    id: UUID,
+    arguments: dict[str, Any],
+    own: mails.Own = mails.Own(),  # noqa: B008 - it is frozen
+    tongue: Tongue | None = None,
+) -> Mail:
     """Return the mail; a name that the template needs and does not get is a fault."""
-    written = mails.write(arguments["template"], arguments, own)
+    tongue = tongue or tongues.of(arguments.get("language"))
+    written = mails.write(arguments["template"], arguments, own, tongue)
     return Mail(
         id=str(id),
         to=arguments["to"],
@@ -55,22 +64,27 @@ def compose(id: UUID, arguments: dict[str, Any], own: mails.Own = mails.Own()) -
         text=written.text,
         html=written.html,
         livemode=arguments["livemode"],
-        attachments=_attachments(arguments),
+        attachments=_attachments(arguments, tongue),
         calendar=arguments.get("calendar"),
     )
 
 
-def _own(id: UUID, arguments: dict[str, Any]) -> mails.Own:
-    """Read how the organisation writes to its candidates by now; to its own people the service writes."""
+def _own(id: UUID, arguments: dict[str, Any]) -> tuple[mails.Own, Tongue]:
+    """Read how the organisation writes to its candidates by now, and in which language; to its own the service does."""
     kind = arguments["template"]
-    if kind not in TO_CANDIDATES or arguments.get("is_interviewer"):
-        return mails.Own()
     with store.reading() as reading:
-        row = settings.of_mail(reading, id, kind)
-    return mails.own(row) if row else mails.Own()
+        rows = settings.of_mail(reading, id, kind)
+    usual = rows[0].language if rows else None
+    tongue = tongues.of(languages.choose([arguments.get("language"), usual]))
+    if not rows or kind not in TO_CANDIDATES or arguments.get("is_interviewer"):
+        return mails.Own(), tongue
+    return mails.own(rows, tongue), tongue
 
 
-def _attachments(arguments: dict[str, Any]) -> list[tuple[str, str, bytes]]:
+def _attachments(arguments: dict[str, Any], tongue: Tongue) -> list[tuple[str, str, bytes]]:
     """Print the letter that goes with a mail; most have none."""
     letter = arguments.get("letter")
-    return [("offer.pdf", "application/pdf", printing.render(letter))] if letter else []
+    if not letter:
+        return []
+    pdf = printing.render({**letter, "facts": offer_schemas.facts(letter, tongue)})
+    return [("offer.pdf", "application/pdf", pdf)]

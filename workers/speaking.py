@@ -8,6 +8,9 @@ from uuid import UUID
 import store
 from gateways import interviewers, models
 from rules import speaking as rules
+from schemas import tongues
+from schemas.tongues import Tongue
+from store.branding import settings
 from store.interviewing import speaking
 
 log = logging.getLogger("hiring.interviews")
@@ -21,10 +24,11 @@ def speak(_id: UUID, arguments: Mapping[str, Any]) -> None:
     """
     with store.transaction() as session:
         taken = speaking.take(session, UUID(arguments["interview_id"]))
+        usual = settings.of(session, taken.interview.organisation_id).language if taken else None
     if taken is None:
         return
     try:
-        said, source, goes_on = _say(taken)
+        said, source, goes_on = _say(taken, tongues.of(usual))
     except BaseException:
         with store.transaction() as session:
             speaking.let_go(session, taken)
@@ -33,7 +37,7 @@ def speak(_id: UUID, arguments: Mapping[str, Any]) -> None:
     log.info("spoke", extra={"interview_id": arguments["interview_id"], "source": source})
 
 
-def _say(taken: speaking.Taken) -> tuple[str, str, bool]:
+def _say(taken: speaking.Taken, tongue: Tongue) -> tuple[str, str, bool]:
     """Return the words, whose they are, and whether the next question is asked with them."""
     turn, room = taken.turn, taken.interview
     listens = room.livemode and models.is_configured()
@@ -43,5 +47,5 @@ def _say(taken: speaking.Taken) -> tuple[str, str, bool]:
         )
         if reaction := interviewers.react(heard, turn):
             said, done = reaction
-            return (f"{said}\n\n{rules.asking(turn.following)}" if done else said), "model", done
-    return rules.scripted(turn, heard_by_model=listens), "script", True
+            return (f"{said}\n\n{rules.asking(turn.following, tongue.tell)}" if done else said), "model", done
+    return rules.scripted(turn, tongue.tell, heard_by_model=listens), "script", True

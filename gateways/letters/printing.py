@@ -3,7 +3,6 @@
 import json
 import subprocess
 from collections.abc import Mapping
-from datetime import date
 from typing import Any
 
 from gateways import walled
@@ -27,9 +26,7 @@ class PrintingError(RuntimeError):
 def render(letter: Mapping[str, Any]) -> bytes:
     """Return a letter as PDF, the same for the same letter; raises PrintingError.
 
-    An offer has `{organisation_name, candidate_name, title, job_title, compensation_text, start_date, body_html}`, the
-    last of them safe to show, the date as ISO 8601 or none. Any other letter has `facts` of its own, by their labels,
-    beside `{organisation_name, title, body_html}`.
+    It has `{organisation_name, title, facts, body_html}`, the facts by their labels, the last safe to show.
     """
     pdf = _run({"letter": _data(letter)})
     if not pdf.startswith(b"%PDF-") or len(pdf) > LARGEST:
@@ -39,32 +36,19 @@ def render(letter: Mapping[str, Any]) -> bytes:
 
 def _data(letter: Mapping[str, Any]) -> dict[str, Any]:
     """Write a letter as the template wants it."""
-    facts = letter["facts"] if "facts" in letter else _of_offer(letter)
     spoken = language("".join(str(one) for one in letter.values()))
     return {
         "organisation_name": breakable(letter["organisation_name"]),
         "title": breakable(letter["title"]),
         "rtl": {name: is_rtl(letter[name]) for name in ("organisation_name", "title")},
-        "facts": [[label, breakable(words), is_rtl(words)] for label, words in facts.items() if words],
+        "facts": [
+            [label, breakable(words), is_rtl(words)] for label, words in letter["facts"].items() if words
+        ],
         "blocks": blocks(letter["body_html"]),
         "families": [*fonts.FAMILIES],
         "language": {"lang": spoken, "region": REGIONS[spoken]} if spoken else {},
         "thickened": THICKENED,
     }
-
-
-def _of_offer(letter: Mapping[str, Any]) -> dict[str, str]:
-    start = letter["start_date"]
-    return {
-        "For": letter["candidate_name"],
-        "Position": letter["job_title"],
-        "Compensation": letter["compensation_text"],
-        "Start": _spelt(date.fromisoformat(start)) if start else "",
-    }
-
-
-def _spelt(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"
 
 
 def why_not() -> str:

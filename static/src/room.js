@@ -53,7 +53,7 @@ function enter() {
     join.disabled = true;
     try {
       const name = find("name").value.trim();
-      room = await ask("POST", "join/", { name, consent_accepted: Boolean(consent) });
+      room = await ask("POST", "join/", { name, consent_accepted: Boolean(consent), language: document.documentElement.lang });
       if (room.role === "interviewer") sessionStorage.setItem("name", name);
       begin(name || (room.role === "candidate" && room.candidate_name));
     } catch (fault) {
@@ -215,8 +215,8 @@ function hear(events) {
 
 // --- Chat
 
-const ROLES = { candidate: _("Candidate"), interviewer: _("Interviewer") };
-const who = (one) => one.actor_name || ROLES[one.actor] || one.actor;
+const ROLES = { candidate: _("Candidate"), interviewer: _("Interviewer"), ai: _("AI interviewer") };
+const who = (one) => (one.actor === "ai" ? ROLES.ai : one.actor_name || ROLES[one.actor] || one.actor);
 
 const TOLD = {
   join: (one) => _("%(name)s came in", { name: who(one) }),

@@ -63,6 +63,7 @@ class Assessment(Base, Named, Updated):
     case_count: Mapped[int] = mapped_column(default=0)
     invitation_count: Mapped[int] = mapped_column(default=0)
     cases_locked: Mapped[bool] = mapped_column(default=False)  # a candidate has started
+    language: Mapped[str | None]  # in which its candidates are spoken to; None: their own
 
     team: Mapped[Squad | None] = relationship(lazy="raise")
 
@@ -85,6 +86,7 @@ SETTINGS = (
     "pool_mode",
     "assignment_size",
     "shuffle_strategy",
+    "language",
 )
 
 

@@ -84,6 +84,7 @@ class Invitation(Base, Owned, Updated):
     # 1, then 2 of a retake, and so on: of a person's invitations to an assessment the highest is the one that counts.
     attempt: Mapped[int] = mapped_column(default=1, server_default="1")
     retake_of: Mapped[str | None]  # the token of the attempt before
+    language: Mapped[str | None]  # None: the assessment's
 
     assessment: Mapped[Assessment] = relationship(lazy="raise", innerjoin=True)
 

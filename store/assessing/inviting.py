@@ -25,7 +25,7 @@ from store.people import candidates
 
 SOURCE = SOURCES["invitation"]
 # What a retake has of the invitation before it.
-SAME = ("email", "name", "role", "external_id", "tags", "extra_time_percent", "enrollment_id")
+SAME = ("email", "name", "role", "external_id", "tags", "extra_time_percent", "enrollment_id", "language")
 
 _EXISTING = Prepared(
     visible(ANYONE, Invitation)
@@ -68,16 +68,16 @@ _INSERT = """
     INSERT INTO invitations (
         id, created_at, updated_at, organisation_id, livemode, assessment_id, status,
         token, email, email_key, name, role, external_id, tags, extra_time_percent, expires_at, enrollment_id,
-        candidate_id, attempt, retake_of
+        candidate_id, attempt, retake_of, language
     )
     SELECT one.id, :moment, :moment, :organisation_id, :livemode, :assessment_id, 'pending',
            one.token, one.email, one.email_key, one.name, one.role, one.external_id,
            one.tags, one.extra_time_percent, one.expires_at, one.enrollment_id, {candidate},
-           coalesce(one.attempt, 1), one.retake_of
+           coalesce(one.attempt, 1), one.retake_of, one.language
     FROM jsonb_to_recordset(CAST(:candidates AS jsonb)) AS one (
         id uuid, token text, email text, email_key text, name text, role text, external_id text,
         tags text[], extra_time_percent int, expires_at timestamptz, enrollment_id uuid, candidate_id uuid,
-        attempt int, retake_of text
+        attempt int, retake_of text, language text
     )
 """
 _BY_ADDRESS = 'ORDER BY one.email_key COLLATE "C"'
@@ -88,11 +88,11 @@ _COUNT = """
     UPDATE assessments
     SET invitation_count = invitation_count + (SELECT count(*) FROM made), updated_at = :moment
     WHERE id = :assessment_id AND EXISTS (SELECT FROM made)
-    RETURNING slug, title, time_limit_minutes
+    RETURNING slug, title, time_limit_minutes, language
 """
 _MADE = f"""{", ".join(f"made.{name}" for name in COLUMNS)},
            counted.slug AS "assessment.slug", counted.title AS "assessment.title",
-           counted.time_limit_minutes AS "assessment.time_limit_minutes"
+           counted.time_limit_minutes AS "assessment.time_limit_minutes", counted.language AS "assessment.language"
 """
 _CREATE = Prepared(
     text(f"""

@@ -1,12 +1,12 @@
 """How an organisation looks and writes to candidates: its settings, its logo, its words in mails."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, bindparam, delete, func, literal_column, select, text
+from sqlalchemy import ForeignKey, Index, LargeBinary, bindparam, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -115,6 +115,8 @@ _TEMPLATES = Prepared(
 )
 _OF_MAIL = Prepared(
     select(
+        Settings.language,
+        MailTemplate.language.label("written_in"),
         Settings.reply_to,
         Settings.help_contact,
         Settings.colour,
@@ -126,8 +128,7 @@ _OF_MAIL = Prepared(
     .outerjoin(
         MailTemplate,
         (MailTemplate.organisation_id == OutboxItem.organisation_id)
-        & (MailTemplate.kind == bindparam("kind"))
-        & (MailTemplate.language == func.coalesce(Settings.language, literal_column("'en'"))),
+        & (MailTemplate.kind == bindparam("kind")),
     )
     .where(OutboxItem.id == bindparam("id"))
 )
@@ -200,6 +201,6 @@ def change_template(
     session.execute(made.on_conflict_do_update(index_elements=keys, set_=values))
 
 
-def of_mail(means: Means, id: UUID, kind: str) -> Any:
-    """Read what a mail that waits in the outbox is to be written with; None where it does not wait there."""
-    return _OF_MAIL.first(means, id=id, kind=kind)
+def of_mail(means: Means, id: UUID, kind: str) -> Sequence[Any]:
+    """Read what a mail that waits in the outbox is to be written with: a row for each language of its template."""
+    return _OF_MAIL.all(means, id=id, kind=kind)

@@ -81,6 +81,7 @@ class Job(Base, Named, Updated):
     application_count: Mapped[int] = mapped_column(default=0)  # kept with the rows it counts
     published_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
+    language: Mapped[str | None]  # in which its candidates are spoken to; None: their own
 
     team: Mapped[Squad | None] = relationship(lazy="raise")
     assessment: Mapped[Assessment | None] = relationship(lazy="raise")
@@ -102,7 +103,9 @@ def get(session: Session, caller: Caller, key: str, *, for_update: bool = False)
 
 find_id = Reader(Job, Job.id).id
 # Lists show no long texts.
-LISTED = tuple(one for one in Job.__table__.columns if one.name not in ("description_html", "rejection_text"))
+LISTED = tuple(
+    one for one in Job.__table__.columns if one.name not in ("description_html", "rejection_text", "language")
+)
 LIST = listing.Listing(
     visible(ANYONE, Job).with_only_columns(*LISTED),
     {"-id": (Job.id,)},
