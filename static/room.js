@@ -1,4 +1,4 @@
-document.body.classList.contains("room-page")?await import("./built-room-P2QJR6T3.js"):document.body.classList.contains("replay-page")&&await import("./built-replay-TC7YZMIC.js");
+document.body.classList.contains("room-page")?await import("./built-room-4TFAJ5I4.js"):document.body.classList.contains("replay-page")&&await import("./built-replay-FAVA7O6S.js");
 /*
 Made of static/src.
 */
