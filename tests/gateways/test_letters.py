@@ -8,7 +8,7 @@ import pytest
 
 from gateways.letters import fonts, printing
 from gateways.letters.blocks import blocks
-from schemas import html
+from schemas import html, offers, tongues
 
 LETTER: dict[str, Any] = {
     "organisation_name": "Northwind Labs",
@@ -44,9 +44,15 @@ def flat(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 
+def letter(**changes: Any) -> dict[str, Any]:
+    """An offer's letter as it is printed, with its facts in English."""
+    changed = LETTER | changes
+    return changed | {"facts": offers.facts(changed, tongues.of("en"))}
+
+
 def printed(**changes: Any) -> str:
     """The text of a printed letter, without its spaces."""
-    document = pypdfium2.PdfDocument(printing.render(LETTER | changes))
+    document = pypdfium2.PdfDocument(printing.render(letter(**changes)))
     return flat("".join(page.get_textpage().get_text_bounded() for page in document))
 
 
@@ -61,8 +67,8 @@ def test_a_letter_says_in_any_script_what_was_written(script: str) -> None:
 
 def test_arabic_is_set_in_joined_forms() -> None:
     """PDFium gives back the letters; that they are joined is to be seen by the glyphs, of which there are others."""
-    joined = printing.render(LETTER | {"body_html": "<p>ببب</p>"})
-    apart = printing.render(LETTER | {"body_html": "<p>ب ب ب</p>"})
+    joined = printing.render(letter(body_html="<p>ببب</p>"))
+    apart = printing.render(letter(body_html="<p>ب ب ب</p>"))
     assert joined != apart
     assert b"Amiri" in joined
 
@@ -87,7 +93,7 @@ def test_everything_that_a_letter_may_hold_is_printed() -> None:
         assert flat(said) in text, said
     for said in ("quoted", "a b", "Where", "Lisbon", "Year", "Pay", "all", "our terms"):
         assert flat(said) in text, said
-    assert b"https://example.com/terms" in printing.render(LETTER | {"body_html": body})
+    assert b"https://example.com/terms" in printing.render(letter(body_html=body))
 
 
 def test_what_is_not_given_is_not_mentioned() -> None:
@@ -97,7 +103,7 @@ def test_what_is_not_given_is_not_mentioned() -> None:
 
 
 def test_the_same_letter_is_the_same_file() -> None:
-    assert printing.render(LETTER) == printing.render(LETTER)
+    assert printing.render(letter()) == printing.render(letter())
 
 
 def test_what_looks_like_the_typesetters_own_words_is_printed_as_it_is() -> None:
@@ -132,19 +138,19 @@ LONG: dict[str, str] = {
 def test_the_longest_and_deepest_letters_are_printed(name: str) -> None:
     body = html.clean(LONG[name])
     assert fonts.unprintable({"body_html": html.plain(body)}) == []
-    assert printing.render(LETTER | {"body_html": body}).startswith(b"%PDF-")
+    assert printing.render(letter(body_html=body)).startswith(b"%PDF-")
 
 
 def test_a_letter_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(printing, "SECONDS", 0.001)
     with pytest.raises(printing.PrintingError, match="too long"):
-        printing.render(LETTER)
+        printing.render(letter())
 
 
 def test_a_letter_that_takes_too_much_memory_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(printing, "MEMORY_MB", 60)
     with pytest.raises(printing.PrintingError, match="could not be printed"):
-        printing.render(LETTER)
+        printing.render(letter())
 
 
 # --- What cannot be printed
@@ -236,4 +242,4 @@ def test_words_outside_of_items_and_cells_are_kept() -> None:
 )
 def test_a_letter_with_nothing_in_it_is_a_preview_all_the_same(body: str) -> None:
     empty = {name: None if name == "start_date" else "" for name in LETTER}
-    assert printing.render(empty | {"body_html": html.clean(body)}).startswith(b"%PDF-")
+    assert printing.render(letter(**empty | {"body_html": html.clean(body)})).startswith(b"%PDF-")

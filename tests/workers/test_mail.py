@@ -73,7 +73,7 @@ def test_without_a_time_limit_none_is_mentioned():
 
 @pytest.mark.parametrize(
     ("passed", "words"),
-    [(True, "Passed, with 71.50 %"), (False, "Not passed, with 71.50 %"), (None, "wait for review")],
+    [(True, "Passed, with 71.5%"), (False, "Not passed, with 71.5%"), (None, "wait for review")],
 )
 def test_a_members_notice_says_how_it_went(passed, words):
     made = mail.compose(new_id(), COMPLETION | {"passed": passed})
