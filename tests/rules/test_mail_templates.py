@@ -40,7 +40,7 @@ def test_a_text_of_ones_own_has_what_its_reader_needs() -> None:
     assert faults("rejection", body_text="Hello") == {}
 
 
-@pytest.mark.parametrize(("name", "language"), [("completion", "en"), ("invitation", "de"), ("", "en")])
+@pytest.mark.parametrize(("name", "language"), [("completion", "en"), ("invitation", "xx"), ("", "en")])
 def test_there_are_so_many_templates_and_no_more(name: str, language: str) -> None:
     with pytest.raises(NotFound):
         rules.kind(name, language)
