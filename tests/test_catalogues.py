@@ -183,6 +183,8 @@ def expressed(source: str) -> str:
 
 CALLED = re.compile(r'(?<![\w.])(?:_|ngettext)\(\s*"((?:[^"\\]|\\.)*)"')
 WORDS = re.compile(r"[A-Z][a-z’']+[ .!?…]|[A-Za-z’']{2,} [a-z’']{2,}")
+ALONE = re.compile(r"[A-Z][a-z]+…?")
+KEYS = {"Enter", "Escape", "Files", "Shift", "Tab"}
 # What no person is shown: markup, styles, what is written of another language than people's.
 UNSHOWN = re.compile(r"[<>{};=]|^use |[-:]\S|\.\w+ |^case |\bselect\b")
 
@@ -200,7 +202,8 @@ def said_plainly(source: str) -> Iterator[str]:
         elif token.type in ("string", "template_string") and not (called and called[-1]):
             text = re.sub(r"\$\{.*\}", "", token.value[1:-1])
             after = [one.value for one in tokens[number + 1 : number + 3]]
-            if WORDS.search(text) and not UNSHOWN.search(text) and after != [",", "_"]:
+            is_said = WORDS.search(text) or (ALONE.fullmatch(text) and text not in KEYS | NAMES)
+            if is_said and not UNSHOWN.search(text) and after != [",", "_"]:
                 yield text
 
 

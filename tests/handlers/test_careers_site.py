@@ -44,7 +44,7 @@ def several(tenant: Tenant) -> None:
 
 
 def titles(html: str) -> list[str]:
-    return re.findall(r"<h2><a [^>]*>([^<]*)</a></h2>", html)
+    return re.findall(r"<h2[^>]*><a [^>]*>([^<]*)</a></h2>", html)
 
 
 @pytest.mark.parametrize(
