@@ -193,5 +193,5 @@ def _mail(template: str, application: Any, job: Any, organisation_name: str) -> 
         "organisation_name": organisation_name,
         "candidate_name": application.full_name,
         "job_title": job.title,
-        "language": job.language,
+        "languages": [job.language],
     }

@@ -112,5 +112,5 @@ def mail(invitation: Any, organisation_name: str, template: str) -> dict[str, An
         "time_limit_minutes": None if allowed is None else round(allowed.total_seconds() / 60),
         "invite_url": links.take(invitation.token),
         "expires_at": iso(invitation.expires_at),
-        "language": invitation.language or assessment.language,
+        "languages": [invitation.language, assessment.language],
     }

@@ -112,7 +112,7 @@ def mail(offer: Any) -> dict[str, Any]:
         "respond_url": links.offer(offer.token),
         "expires_at": iso(offer.expires_at) if offer.expires_at else None,
         "letter": offer.letter,
-        "language": offer.job.language,
+        "languages": [offer.job.language],
     }
 
 

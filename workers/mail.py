@@ -53,7 +53,7 @@ def compose(
     tongue: Tongue | None = None,
 ) -> Mail:
     """Return the mail; a name that the template needs and does not get is a fault."""
-    tongue = tongue or tongues.of(arguments.get("language"))
+    tongue = tongue or tongues.of(languages.choose(arguments.get("languages", ())))
     written = mails.write(arguments["template"], arguments, own, tongue)
     return Mail(
         id=str(id),
@@ -75,7 +75,7 @@ def _own(id: UUID, arguments: dict[str, Any]) -> tuple[mails.Own, Tongue]:
     with store.reading() as reading:
         rows = settings.of_mail(reading, id, kind)
     usual = rows[0].language if rows else None
-    tongue = tongues.of(languages.choose([arguments.get("language"), usual]))
+    tongue = tongues.of(languages.choose([*arguments.get("languages", ()), usual]))
     if not rows or kind not in TO_CANDIDATES or arguments.get("is_interviewer"):
         return mails.Own(), tongue
     return mails.own(rows, tongue), tongue

@@ -131,6 +131,7 @@ def test_a_language_is_kept_changed_copied_and_taken_away(tenant: Tenant) -> Non
         (None, "de-AT", "fr", "lädt Sie zum Test"),
         (None, None, "de", "lädt Sie zum Test"),
         ("tlh", None, "de", "lädt Sie zum Test"),
+        ("tlh", "de", "fr", "lädt Sie zum Test"),
         (None, None, None, "invites you to the assessment"),
     ],
 )
