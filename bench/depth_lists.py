@@ -26,13 +26,14 @@ from schemas import jobs as job_schemas
 from schemas import offers as offer_schemas
 from schemas import pipelines as pipeline_schemas
 from schemas import results as result_schemas
+from schemas import reviews as review_schemas
 from schemas import squads as squad_schemas
 from schemas import webhooks as webhook_schemas
 from store import events
 from store.accounts import squads
 from store.advancing import enrollments, pipelines
 from store.applying import lists
-from store.assessing import assessments, cases, invitations, results
+from store.assessing import assessments, cases, invitations, results, reviews
 from store.auditing import lists as audit_lists
 from store.database.listing import Listing
 from store.delivering import deliveries, fanout, webhooks
@@ -89,6 +90,7 @@ SHOWN = {
     "list_open_jobs": Shown(careers.LIST, lambda job: careers_schemas.item(job, _VISITED)),
     "list_pipelines": Shown(pipelines.LIST, pipeline_schemas.item),
     "list_results": Shown(results.LIST, result_schemas.item, _OF_ASSESSMENT),
+    "list_reviews": Shown(reviews.LIST, review_schemas.item),
     "list_squads": Shown(squads.LIST, squad_schemas.detail),
     "list_webhooks": Shown(webhooks.LIST, webhook_schemas.endpoint),
 }
@@ -184,6 +186,7 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
         ),
         "list_org_tasks q": (("frequent letters", "case"), ("no letters", "xyx")),
         "list_interviews status": (("status", "ended"), ("rare status", "no_show")),
+        "claimed": (("in somebody's hand", True), ("in nobody's hand", False)),
         "location": (("absent place", "Oslo"),),
         "team": (("squad by name", "squad-1"),),
         "position_type": (("absent kind", "full_time"),),

@@ -33,6 +33,7 @@ TABLES = (
     "interviews",
     "interview_templates",
     "api_keys",
+    "session_cases",
 )
 
 
@@ -211,13 +212,31 @@ INVITATIONS = invitations_of(
 SESSIONS = f"""
 INSERT INTO sessions (
     id, created_at, updated_at, organisation_id, livemode, invitation_id, assessment_id, started_at, completed_at,
-    passing_score, violation_counts, graded_at, score, max_score, score_percentage, passed, time_spent_seconds
+    passing_score, violation_counts, graded_at, settled_at, score, max_score, score_percentage, passed,
+    time_spent_seconds
 )
 SELECT {id("sessions", "n")}, {MADE}, {CHANGED}, {OWNER}, true, {id("invitations", "n")},
        CASE WHEN n %% 2 = 0 THEN {id("assessments", "1")} ELSE {id("assessments", "2 + n %% 1000")} END,
-       {MADE}, CASE WHEN {chance(11)} %% 500 > 0 THEN {MADE} END, 70, '{{}}', {MADE}, 50, 100, 50,
+       {MADE}, CASE WHEN {chance(11)} %% 500 > 0 THEN {MADE} END, 70, '{{}}', {MADE},
+       CASE WHEN {chance(11)} %% 500 > 5 THEN {MADE} END, 50, 100, 50,
        CASE WHEN {chance(11)} %% 500 > 5 THEN {chance(12)} %% 1000 > 0 END, 60
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
+"""
+# A tenth of what waits was claimed once, and a hundredth is claimed now.
+SESSION_CASES = f"""
+INSERT INTO session_cases (
+    id, created_at, updated_at, session_id, assessment_case_id, case_order, weight, content, answer, saved_at,
+    time_spent_seconds, status, max_score, claimed_by, claimed_until
+)
+SELECT {id("session_cases", "n")}, {MADE}, {CHANGED}, {id("sessions", "n")}, {id("cases", "1")}, 1, 1,
+       '{{"title": "In your own words"}}', '["It depends."]', {MADE}, 60,
+       CASE WHEN waits THEN 'pending_review' ELSE 'correct' END, 10,
+       CASE WHEN waits AND {chance(24)} %% 10 = 0 THEN '{{"type": "key", "id": "1", "name": "Desk"}}'::jsonb END,
+       CASE WHEN waits AND {chance(24)} %% 100 = 0 THEN now() + interval '1 day'
+            WHEN waits AND {chance(24)} %% 10 = 0 THEN now() - interval '1 day' END
+FROM generate_series(%(first)s::int, %(last)s::int) AS n, LATERAL (
+    SELECT {chance(11)} %% 500 <= 5 AS waits
+) AS graded
 """
 CASES = f"""
 INSERT INTO cases (
@@ -343,6 +362,7 @@ FILLINGS = (
     Filling("screenings", SCREENINGS),
     Filling("invitations", INVITATIONS),
     Filling("sessions", SESSIONS),
+    Filling("session_cases", SESSION_CASES),
     Filling("enrollments", ENROLLMENTS),
     Filling("enrollment_notes", NOTES),
     Filling("cases", CASES, 0.1),

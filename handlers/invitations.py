@@ -17,7 +17,8 @@ from rules.candidates import SOURCES
 from rules.clock import iso, now
 from rules.errors import MissingEmail
 from rules.pages import Page
-from schemas import emails, reports
+from rules.tokens import new_token
+from schemas import emails, reports, shared_reports
 from schemas import enrollments as enrollment_schemas
 from schemas import invitations as schemas
 from schemas import recordings as recording_schemas
@@ -28,7 +29,16 @@ from store import events, outbox
 from store.accounts import organisations
 from store.advancing import enrollments, waiting
 from store.applying import applications
-from store.assessing import assessments, invitations, inviting, recordings, results, sessions, standing
+from store.assessing import (
+    assessments,
+    invitations,
+    inviting,
+    recordings,
+    results,
+    sessions,
+    shares,
+    standing,
+)
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.auditing import trail
@@ -196,6 +206,15 @@ def get_report(begin: Begin, caller: Caller, token: str) -> File:
         name = organisations.get(session, caller).name
         letter = reports.letter(sitting, asked, name, fonts.printable)
     return File(printing.render(letter), "application/pdf", PDF_HEADERS)
+
+
+def share_report(session: Session, caller: Caller, token: str, body: Body) -> tuple[Body, int]:
+    """Make a link to look at the report, for some days."""
+    invitation = invitations.get(session, caller, token)
+    result_rules.check_reportable(invitation.status)
+    made, expires_at = new_token(), _expiry(body)
+    shares.make(session, invitation, made, expires_at)
+    return shared_reports.share(made, expires_at), 201
 
 
 def review_result(session: Session, caller: Caller, token: str, body: Body) -> Body:

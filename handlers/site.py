@@ -11,7 +11,7 @@ from store.hiring import careers
 
 KEPT = {"Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff"}
 # Behind these is what a link's token opens, and what programs ask.
-HIDDEN = ("/api/", "/application/", "/interview/", "/join/", "/offer/", "/take/")
+HIDDEN = ("/api/", "/application/", "/interview/", "/join/", "/offer/", "/recordings/", "/report/", "/take/")
 MOST_JOBS = 10_000  # of the 50,000 that a sitemap may have
 
 

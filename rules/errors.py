@@ -190,6 +190,12 @@ class StagesLocked(Refusal):
     )
 
 
+class AlreadyClaimed(Refusal):
+    """Somebody else has the review in hand."""
+
+    status, message = 409, "Somebody else has this review in hand."
+
+
 class SquadInUse(Refusal):
     """The squad owns open jobs."""
 

@@ -56,6 +56,11 @@ def shared_interview(token: str) -> str:
     return f"{_base_url}/interview/shared/{token}"
 
 
+def shared_report(token: str) -> str:
+    """Return the link to look at a candidate's report."""
+    return f"{_base_url}/report/{token}"
+
+
 def recordings(token: str) -> str:
     """Return the link under which a sitting's recordings are played, for as long as the token is good."""
     return f"{_base_url}/recordings/{token}"

@@ -72,7 +72,7 @@ def playback(sitting: Any, cases: Sequence[Any], signals: Sequence[Any], recordi
     answers = [
         {
             "at_ms": after(one.saved_at),
-            "at": _clock(after(one.saved_at)),
+            "at": clock(after(one.saved_at)),
             "order": one.case_order,
             "title_html": to_line(one.content["title"]),
             "answer": _written(one.answer[0]),
@@ -83,7 +83,7 @@ def playback(sitting: Any, cases: Sequence[Any], signals: Sequence[Any], recordi
     violations = [
         {
             "at_ms": after(one.occurred_at),
-            "at": _clock(after(one.occurred_at)),
+            "at": clock(after(one.occurred_at)),
             "type": one.violation_type,
             "order": one.case_order,
         }
@@ -98,7 +98,8 @@ def playback(sitting: Any, cases: Sequence[Any], signals: Sequence[Any], recordi
     }
 
 
-def _clock(ms: int) -> str:
+def clock(ms: int) -> str:
+    """Write a moment of a sitting as a player shows it: 12:05, or 1:02:03."""
     minutes, seconds = divmod(ms // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes:02}:{seconds:02}"

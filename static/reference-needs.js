@@ -125,6 +125,13 @@ export class Needs {
     this.find("/invites/?status=completed&page_size=1", () => true, () => this.newSubmission())
       .then((one) => ({ token: one.invite_token ?? one.token }));
 
+  // An answer that waits and that nobody has in hand.
+  review = () =>
+    this.find("/reviews/?claimed=false&page_size=1", () => true, async () => {
+      await this.newSubmission();
+      return (await this.get("/reviews/?claimed=false&page_size=1")).results[0];
+    });
+
   async expired() {
     const made = await this.find("/invites/?status=expired&page_size=1", () => true, async () => {
       const { invite_token: token } = await this.newInvitation();

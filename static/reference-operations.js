@@ -10,6 +10,7 @@ const PATHS = [
   [/^\/assessments\/\{slug\}\//, async (n) => ({ slug: (await n.draft()).slug })],
   [/^\/invites\/\{token\}\/(result|report)\//, (n) => n.submission()],
   [/^\/invites\/\{token\}\//, async (n) => ({ token: (await n.invitation()).invite_token })],
+  [/^\/reviews\/\{id\}\//, async (n) => ({ id: (await n.review()).id })],
   [/^\/cases\/\{id\}\//, async (n) => ({ id: (await n.case()).id })],
   [/^\/org\/squads\/\{team_id\}\//, async (n) => ({ team_id: (await n.squad()).id })],
   [/^\/jobs\/\{key\}\/fields\/\{field_id\}\//, (n) => n.field()],

@@ -31,6 +31,7 @@ PAGES = (
     "/join/",
     "/offer/",
     "/recordings/",
+    "/report/",
 )
 ASSISTANT = "/api/v1/public/assistant/"
 LONGEST_FLAT = 20_000

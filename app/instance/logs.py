@@ -17,12 +17,14 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _SECRETS = re.compile(r"(ct_(?:live|test)_|whsec_|[Bb]earer )[A-Za-z0-9+/=_-]+")
 # What follows these in a path is somebody's credential.
 _TOKENS = re.compile(
-    r"(/(?:take|offer|join|interview(?:/shared)?|invites|offers|interviews)/)[A-Za-z0-9_-]{24,}"
+    r"(/(?:take|offer|join|report|interview(?:/shared)?|invites|offers|interviews)/)[A-Za-z0-9_-]{24,}"
 )
 # Where the database explains a fault, it quotes the row.
 _ROWS = re.compile(r"(DETAIL: )(?:(?!\\n|\n).)*")
 # Most lines hold none of these: one look instead of three.
-_SUSPECT = re.compile(r"ct_|whsec_|earer |/(?:take|offer|join|interview|invites|offers|interviews)/|DETAIL")
+_SUSPECT = re.compile(
+    r"ct_|whsec_|earer |/(?:take|offer|join|report|interview|invites|offers|interviews)/|DETAIL"
+)
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "taskName", "asctime", "color_message"}
 
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, Session, contains_eager, mapped_column, relationship
 from sqlalchemy.orm.attributes import set_committed_value
 
@@ -39,6 +40,8 @@ from store.database.aside import Row
 from store.database.base import Base, Identified, Owned, Updated
 from store.database.due import Due
 from store.database.ids import new_id
+
+WAITING = text("graded_at IS NOT NULL AND settled_at IS NULL")
 
 
 class CandidateSession(Base, Owned, Updated):
@@ -72,6 +75,9 @@ class CandidateSession(Base, Owned, Updated):
             "assessment_id",
             postgresql_where=text("completed_at IS NOT NULL"),
         ),
+        # What waits for a person.
+        Index("ix_sessions_waiting", "organisation_id", "livemode", "id", postgresql_where=WAITING),
+        Index("ix_sessions_waiting_of_assessment", "assessment_id", "id", postgresql_where=WAITING),
         Index("ix_sessions_deadline", "deadline_at", postgresql_where=text("completed_at IS NULL")),
     )
 
@@ -103,7 +109,12 @@ class SessionCase(Base, Identified, Updated):
     """One case of one session: a snapshot of its content, the answer, the grade."""
 
     __tablename__ = "session_cases"
-    __table_args__ = (UniqueConstraint("session_id", "case_order"),)
+    __table_args__ = (
+        UniqueConstraint("session_id", "case_order"),
+        Index(
+            "ix_session_cases_claimed", "claimed_until", postgresql_where=text("claimed_until IS NOT NULL")
+        ),
+    )
 
     session_id: Mapped[UUID] = mapped_column(ForeignKey("sessions.id", ondelete="CASCADE"))
     assessment_case_id: Mapped[UUID]  # the place it was taken from; a snapshot outlives it
@@ -119,6 +130,9 @@ class SessionCase(Base, Identified, Updated):
     score: Mapped[Decimal | None] = mapped_column(Numeric(16, 6))  # a third of a point is one
     max_score: Mapped[Decimal] = mapped_column(Numeric(12, 2))
     comment: Mapped[str | None]
+    # Who has its review in hand (type, id, name), and until when.
+    claimed_by: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    claimed_until: Mapped[datetime | None]
 
     @property
     def code_language(self) -> str | None:
@@ -126,8 +140,9 @@ class SessionCase(Base, Identified, Updated):
         return self.language or self.content["language"]
 
     def grade(self, status: str, score: Decimal | None) -> None:
-        """Keep how right the answer is."""
+        """Keep how right the answer is; nobody has it in hand any more."""
         self.status, self.score = status, score
+        self.claimed_by = self.claimed_until = None
 
 
 @dataclass

@@ -87,9 +87,11 @@ ROWS = (
     WHERE id = ANY (:invitations)
     """,  # noqa: S608 - names of our own
     """
-    UPDATE session_cases SET answer = NULL, tests = NULL, comment = NULL, updated_at = :moment
+    UPDATE session_cases SET answer = NULL, tests = NULL, comment = NULL, claimed_by = NULL, claimed_until = NULL,
+        updated_at = :moment
     WHERE session_id = ANY (:sessions)
     """,
+    "DELETE FROM report_shares WHERE session_id = ANY (:sessions)",
     "UPDATE sessions SET updated_at = :moment WHERE id = ANY (:sessions)",
     # Its stream is written with the room's row locked, and never in one that is closed.
     """

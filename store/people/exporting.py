@@ -12,7 +12,10 @@ from store.database.prepared import Prepared
 from store.people.candidates import Candidate
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d")
-OURS = "'organisation_id', 'email_key', 'token', 'retake_of', 'key', 'content', 'candidate_token', 'interviewer_token'"
+OURS = (
+    "'organisation_id', 'email_key', 'token', 'retake_of', 'key', 'content', 'candidate_token', 'interviewer_token', "
+    "'claimed_by', 'claimed_until'"
+)
 HELD = {
     "applications": f"""
         SELECT to_jsonb(application) - ARRAY[{OURS}] || jsonb_build_object(

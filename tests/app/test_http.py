@@ -62,7 +62,7 @@ def test_a_path_takes_its_methods_and_says_which(client: Api, at: str) -> None:
             assert response.status_code == 405
             # People come here: what they did wrong is told on a page.
             if at.startswith(
-                ("/application/", "/careers/", "/join/", "/offer/", "/interview/", "/recordings/")
+                ("/application/", "/careers/", "/join/", "/offer/", "/interview/", "/recordings/", "/report/")
             ):
                 assert response.headers["content-type"].startswith("text/html")
             elif method != "HEAD":

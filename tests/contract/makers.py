@@ -164,6 +164,18 @@ def a_submission() -> Ids:
     return made
 
 
+def a_review() -> Ids:
+    """An answer that waits for a reviewer: of the latest start, so on the first page."""
+    token = a_submission()["token"]
+    found = call("GET", "/reviews/")["results"]
+    return {"id": next(one["id"] for one in found if one["invite_token"] == token)}
+
+
+def a_shared_report() -> Ids:
+    """A link to look at a report."""
+    return {"token": call("POST", f"/invites/{shared(a_submission)['token']}/report/share/", {})["token"]}
+
+
 def two_submissions() -> Ids:
     """Sessions of one assessment that are over, which may be compared."""
     return {**shared(an_assessment), **a_submission(), "other_token": a_submission()["token"]}
@@ -409,6 +421,9 @@ FRESH: dict[str, Make] = {
     "reopen_invitation": an_expired_invitation,
     "retake_invitation": a_submission,
     "review_result": a_submission,
+    "claim_review": a_review,
+    "release_review": a_review,
+    "show_report_page": lambda: shared(a_shared_report),
     "compare_results": lambda: shared(two_submissions),
     "delete_case": a_case,
     "update_job": a_job,

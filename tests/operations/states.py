@@ -153,6 +153,26 @@ def a_submission(api: Api) -> Ids:
     return made
 
 
+def a_review(api: Api) -> Ids:
+    """An answer that waits for a reviewer; `id` is the review's."""
+    made = a_submission(api)
+    [waits] = api.get("/reviews/", params={"assessment": made["slug"]}).json()["results"]
+    return {**made, "id": waits["id"]}
+
+
+def a_claimed_review(api: Api) -> Ids:
+    """The same in hand."""
+    made = a_review(api)
+    post(api, f"/reviews/{made['id']}/claim/")
+    return made
+
+
+def a_shared_report(api: Api) -> Ids:
+    """A link to look at a report."""
+    made = a_submission(api)
+    return {**made, "token": post(api, f"/invites/{made['token']}/report/share/", {})["token"]}
+
+
 def a_pass(api: Api) -> Ids:
     """A session that is over and passed."""
     made = a_sitting(api, NUMBER)

@@ -40,6 +40,7 @@ ROWS = {
         files={"content": ("chunk", recording.PICTURE, "application/octet-stream")},
     ),
     "show_recordings_page": Row(recording.a_recording, answers=PAGE),
+    "show_report_page": Row(states.a_shared_report, answers=PAGE),
     "get_recording_chunk": Row(recording.a_recording, answers="application/octet-stream"),
     "submit_session": Row(states.a_sitting),
     "get_room": Row(states.a_joined_room),

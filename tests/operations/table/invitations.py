@@ -64,6 +64,10 @@ ROWS = {
     "get_report": Row(
         states.a_submission, answers="application/pdf", also=(Row(states.a_pass, answers="application/pdf"),)
     ),
+    "share_report": Row(states.a_submission, {"expires_days": 7}, status=201),
+    "list_reviews": Row(states.a_submission, query={"assessment": "{slug}", "claimed": "false"}),
+    "claim_review": Row(states.a_review, also=(Row(states.a_claimed_review),)),
+    "release_review": Row(states.a_review, also=(Row(states.a_claimed_review),)),
     "review_result": Row(
         states.a_submission, {"cases": [{"case_order": 1, "score": "7.50", "comment": "Writes are missing."}]}
     ),

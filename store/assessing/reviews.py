@@ -1,0 +1,102 @@
+"""Answers that no program could grade: what waits for a person, and who has it in hand."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, bindparam, case, func, or_
+from sqlalchemy.orm import Session
+
+from rules import reviews as rules
+from rules.caller import Caller
+from rules.errors import NotFound
+from store.accounts import keys
+from store.assessing import assessments, sessions
+from store.assessing.assessments import Assessment
+from store.assessing.invitations import Invitation
+from store.assessing.sessions import CandidateSession, SessionCase
+from store.database import listing
+from store.database.base import ANYONE, Anyone, visible
+from store.database.prepared import Prepared
+
+_CLAIMED = SessionCase.claimed_until > func.now()
+
+
+def _waiting(caller: Caller | Anyone, *columns: Any) -> Select[Any]:
+    """Select of what waits for a person; what was answered by somebody who is erased waits for nobody."""
+    return (
+        visible(caller, CandidateSession)
+        .with_only_columns(*columns)
+        .select_from(CandidateSession)
+        .join(SessionCase, SessionCase.session_id == CandidateSession.id)
+        .where(
+            CandidateSession.graded_at.is_not(None),
+            CandidateSession.settled_at.is_(None),
+            SessionCase.status == "pending_review",
+            SessionCase.answer.is_not(None),
+        )
+    )
+
+
+_ROWS = _waiting(
+    ANYONE,
+    CandidateSession.id,
+    CandidateSession.invitation_id,
+    CandidateSession.assessment_id,
+    SessionCase.case_order,
+    SessionCase.id.label("review_id"),
+    SessionCase.content["title"].astext.label("case_title"),
+    SessionCase.saved_at,
+    case((_CLAIMED, SessionCase.claimed_by)).label("claimed_by"),
+    case((_CLAIMED, SessionCase.claimed_until)).label("claimed_until"),
+)
+_BESIDE: dict[str, listing.Beside] = {
+    "invitation": (lambda page: Invitation.id == page.c.invitation_id, (Invitation.token,)),
+    "assessment": (
+        lambda page: Assessment.id == page.c.assessment_id,
+        (Assessment.slug, Assessment.title),
+    ),
+}
+LIST = listing.Listing(
+    _ROWS,
+    {"-id": (CandidateSession.id, SessionCase.case_order)},
+    {
+        "assessment": listing.Filter(
+            CandidateSession.assessment_id == bindparam("assessment"), find=assessments.find_id
+        ),
+        "claimed": listing.Filter(
+            instead={
+                True: _CLAIMED,
+                False: or_(SessionCase.claimed_until.is_(None), SessionCase.claimed_until <= func.now()),
+            }
+        ),
+    },
+    _BESIDE,
+)
+_READ = Prepared(listing.add(_ROWS.where(SessionCase.id == bindparam("review_id")).subquery("page"), _BESIDE))
+
+
+def claim(session: Session, caller: Caller, id: UUID) -> Any:
+    """Take a review in hand, or go on with it; return its row. Raises NotFound, AlreadyClaimed."""
+    row, by, moment = _hold(session, caller, id)
+    row.claimed_by, row.claimed_until = by, moment + rules.CLAIMED_FOR
+    return _READ.first(session, caller, review_id=id)
+
+
+def release(session: Session, caller: Caller, id: UUID) -> Any:
+    """Let a review go that is one's own, or nobody's; return its row. Raises NotFound, AlreadyClaimed."""
+    row, *_ = _hold(session, caller, id)
+    row.claimed_by = row.claimed_until = None
+    return _READ.first(session, caller, review_id=id)
+
+
+def _hold(session: Session, caller: Caller, id: UUID) -> tuple[SessionCase, dict[str, Any], datetime]:
+    """Lock an answer that waits and that nobody else has in hand; return it, who asks, and the moment."""
+    found = _waiting(caller, SessionCase).where(SessionCase.id == id).with_for_update(of=SessionCase)
+    row = session.scalars(found).first()
+    if row is None:
+        raise NotFound("There is no such answer that waits for a review.")
+    key = keys.read(session, caller)
+    by, moment = {"type": "key", "id": str(key.id), "name": key.name}, sessions.moment(session)
+    rules.check_claim(row.claimed_by, row.claimed_until, by=by, now=moment)
+    return row, by, moment
