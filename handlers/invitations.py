@@ -203,8 +203,8 @@ def get_report(begin: Begin, caller: Caller, token: str) -> File:
         invitation = invitations.get(session, caller, token)
         result_rules.check_reportable(invitation.status)
         sitting, asked, _ = results.get(session, invitation)
-        name = organisations.get(session, caller).name
-        letter = reports.letter(sitting, asked, name, fonts.printable)
+        place, name = standing.percentile(session, sitting), organisations.get(session, caller).name
+        letter = reports.letter(sitting, asked, place, name, fonts.printable)
     return File(printing.render(letter), "application/pdf", PDF_HEADERS)
 
 

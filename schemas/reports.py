@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from rules import decimals
+from rules import results as rules
 
 KINDS = {"mcq": "Choice", "numeric": "Number", "text": "Text", "coding": "Program"}
 OUTCOMES = {
@@ -25,7 +26,11 @@ VERDICTS = {True: "Passed", False: "Not passed", None: "None yet"}
 
 
 def letter(
-    sitting: Any, cases: Sequence[Any], organisation_name: str, printable: Callable[[str], str]
+    sitting: Any,
+    cases: Sequence[Any],
+    percentile: int | None,
+    organisation_name: str,
+    printable: Callable[[str], str],
 ) -> dict[str, Any]:
     """Write a completed session as a letter; what no font has is replaced, since nobody can write it otherwise."""
     invitation = sitting.invitation
@@ -36,6 +41,7 @@ def letter(
         "Role": invitation.role,
         "Result": VERDICTS[sitting.passed] if cases else "None, as there are no cases",
         "Score": f"{_of(sitting)} ({_number(sitting.score_percentage)} %{needed})" if cases else "",
+        "Place": "" if percentile is None else f"Better than {percentile} % of all results",
         "Started": f"{sitting.started_at:%d.%m.%Y %H:%M} UTC",
         "Completed": f"{sitting.completed_at:%d.%m.%Y %H:%M} UTC",
         "Review": "Signals of integrity should be looked at" if sitting.integrity_review_status else "",
@@ -44,7 +50,9 @@ def letter(
         "organisation_name": printable(organisation_name),
         "title": printable(invitation.assessment.title),
         "facts": {label: printable(words) for label, words in facts.items()},
-        "body_html": printable("".join([*_cases(cases), *_comments(cases), *_signals(sitting)])),
+        "body_html": printable(
+            "".join([*_skills(cases), *_cases(cases), *_comments(cases), *_signals(sitting)])
+        ),
     }
 
 
@@ -54,6 +62,14 @@ def _of(scored: Any) -> str:
 
 def _number(value: Any) -> str:
     return "–" if value is None else decimals.written(decimals.cents(value))
+
+
+def _skills(cases: Sequence[Any]) -> list[str]:
+    rows = [
+        (tag, OUTCOMES["pending_review"] if share is None else f"{_number(share)} %")
+        for tag, share in rules.skills(cases)
+    ]
+    return ["<h2>Skills</h2>", _table(("Skill", "Share of the points"), rows)] if rows else []
 
 
 def _cases(cases: Sequence[Any]) -> list[str]:

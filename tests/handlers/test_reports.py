@@ -12,7 +12,7 @@ from rules.clock import now
 from store.assessing.shares import ReportShare
 from tests import recording
 from tests.api import Tenant
-from tests.handlers.test_results import CHOICE, CODE, ESSAY, Taken, assessment, take
+from tests.handlers.test_results import CHOICE, CODE, ESSAY, Taken, assessment, report, take
 from tests.operations import states
 from tests.probes import refusal
 
@@ -75,6 +75,10 @@ def test_the_page_says_what_the_result_says(taken: Taken) -> None:
     assert shown.headers["Cache-Control"] == "no-store"
     assert shown.headers["Referrer-Policy"] == "no-referrer"
     assert '<meta name="robots" content="noindex">' in shown.text
+
+
+def test_the_pdf_tells_of_skills(taken: Taken) -> None:
+    assert "Skill Share of the points reading 100.00 %" in report(taken.tenant.live, taken.token)
 
 
 def test_while_an_answer_waits_the_page_says_so(taken: Taken) -> None:
