@@ -6,8 +6,8 @@ from sqlalchemy.dialects import postgresql
 
 from store.migrations import gently
 
-revision = "0045"
-down_revision = "0044"
+revision = "0046"
+down_revision = "0045"
 branch_labels = None
 depends_on = None
 
