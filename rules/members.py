@@ -5,8 +5,9 @@ from typing import Protocol
 
 from rules.errors import LimitReached
 from rules.plans import Plan
+from rules.roles import ROLES as _ROLES
 
-ROLES = ("owner", "admin", "developer", "recruiter", "reviewer", "member")
+ROLES = tuple(_ROLES)
 NOTIFIED = ("owner", "admin", "recruiter")  # who is mailed about candidates
 
 INVITED_FOR = timedelta(days=14)

@@ -1,14 +1,19 @@
 """The service as its clients see it: every answer is checked against the document."""
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 import httpx
 from starlette.testclient import TestClient
 
 import store
-from store.accounts import keys, organisations
+from rules import links, tokens
+from store.accounts import keys, organisations, signed_in
+from store.accounts.members import Member
+from store.accounts.squads import SquadMember
 from tests.documents import check
 
 PUBLIC = "/api/v1/public"
@@ -23,9 +28,10 @@ class Api:
     key: str | None
     base: str = PUBLIC
     checked: bool = True
+    headers: dict[str, str] = field(default_factory=dict)  # of each request: a member's session
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        headers = dict(options.pop("headers", {}))
+        headers = self.headers | dict(options.pop("headers", {}))
         if self.key:
             headers.setdefault("Authorization", f"Bearer {self.key}")
         response = self.http.request(method, self.base + path, headers=headers, **options)
@@ -117,6 +123,26 @@ class Tenant:
                 session, organisation=self.organisation, name="extra", livemode=livemode, **limits
             )
         return Api(self.http, key)
+
+    def member(self, role: str = "owner", *, squads: Iterable[str] = (), livemode: bool = False) -> Api:
+        """A new member's session."""
+        with store.transaction() as session:
+            made = Member(organisation_id=self.organisation.id, email=address(), name="Grace", role=role)
+            session.add(made)
+            session.flush()
+            for one in squads:
+                session.add(SquadMember(squad_id=UUID(one), user_id=made.user_id))
+            _, token = signed_in.begin(session, made.id, address="198.51.100.7", agent="a browser")
+        return Api(self.http, None, headers=of_session(token, livemode=livemode))
+
+
+def of_session(token: str, *, livemode: bool = False) -> dict[str, str]:
+    """The headers of a page's script."""
+    return {
+        "Cookie": f"{links.cookie()}={token}",
+        "X-CSRF-Token": tokens.page_token(token),
+        "X-Livemode": str(livemode).lower(),
+    }
 
 
 def address() -> str:

@@ -29,6 +29,8 @@ from store.auditing import trail
 from store.auditing.trail import Entry
 from store.database.engine import Means, Reading
 
+AREA = ("/api/v1/area/", "/area/")  # where an organisation's own people are
+
 Begin = Callable[[], AbstractContextManager[Session]]
 
 # What is opened for a handler that names it.
@@ -83,7 +85,8 @@ class Pipeline:
         if definition.get("deprecated"):
             page = f"{links.base()}/docs/guides/versions/"
             self.notices = deprecation.notices(definition["x-deprecated-at"], definition["x-sunset-at"], page)
-        self.channel = "public_api" if self.security else "candidate"
+        is_area = template.startswith(AREA)
+        self.channel = "area" if is_area else "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
         self.in_parts = self.open is nullcontext  # whatever transactions it has, it opens itself
         # A form may be answered with the way to a page alone.

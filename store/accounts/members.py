@@ -28,6 +28,7 @@ class Member(Base, Identified):
     __table_args__ = (
         Index("uq_members_organisation_email", "organisation_id", text("lower(email)"), unique=True),
         Index("ix_members_owner", "organisation_id", "id"),
+        Index("ix_members_email", text("lower(email)")),
     )
 
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"))

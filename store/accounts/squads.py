@@ -125,7 +125,8 @@ def named(session: Session, caller: Caller, id: UUID | None) -> Squad | None:
         return None
     mine = select(Squad).where(Squad.organisation_id == caller.organisation_id, Squad.id == id)
     row = session.scalars(mine.with_for_update(read=True, key_share=True)).first()
-    if row is None:
+    # Who sees the rows of some squads alone gives none away to others.
+    if row is None or (caller.squads is not None and id not in caller.squads):
         raise Invalid.at("/team_id", "There is no such squad.")
     return row
 
