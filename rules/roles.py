@@ -4,7 +4,8 @@ from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from rules.errors import ConfirmationRequired
+from rules.caller import Caller
+from rules.errors import ConfirmationRequired, Invalid
 from rules.scopes import SCOPES
 
 # What a person may do and no key: the scopes of the area's own document.
@@ -55,7 +56,13 @@ def scopes(role: str) -> Set[str]:
     return ROLES[role].scopes
 
 
-def check_proven(proven_at: datetime, moment: datetime) -> None:
+def check_proven(caller: Caller, moment: datetime) -> None:
     """Refuse whoever has not shown for a while that they are who signed in."""
-    if proven_at <= moment - PROVEN_FOR:
+    if caller.person is None or caller.person.proven_at <= moment - PROVEN_FOR:
         raise ConfirmationRequired
+
+
+def check_may_give(caller: Caller, role: str) -> None:
+    """Refuse whoever is no owner to make one, or to change one."""
+    if role == "owner" and caller.person and caller.person.role != "owner":
+        raise Invalid.at("/role", "Only an owner makes, changes and removes owners.")

@@ -1,4 +1,4 @@
-"""A page as an answer."""
+"""A page as an answer, and what says more than its body."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,3 +26,11 @@ class View:
     status: int = 200
     wanted: Sequence[str | None] = ()
     otherwise: str | None = None
+
+
+@dataclass(frozen=True)
+class Told:
+    """JSON, or nothing, with headers of its own."""
+
+    body: dict[str, Any] | None
+    headers: dict[str, str]

@@ -57,7 +57,8 @@ class Pipeline:
     The handler names what it needs: `session`, a transaction; `writing`, one in which prepared statements are enough;
     `reading` where it changes nothing, `readings` to open one for each part of what is made while it is sent;
     `begin` and `finish` where it must reach the network between two transactions,
-    `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; parameters and `body` by
+    `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; `address`, that of the
+    client; parameters and `body` by
     name, or all that it does not name as `**query`.
     """
 
@@ -119,6 +120,8 @@ class Pipeline:
 
     def read(self, request: Request) -> None:
         """Note the handler's arguments, or refuse with every fault of the request."""
+        if self.channel == "area" and self.method != "GET":
+            security.check_origin(request)
         request.arguments = self.reader.read(request)
 
     def run(self, request: Request) -> Made | Answer:
@@ -182,6 +185,7 @@ class Pipeline:
             "begin": lambda: self._begin(request, entry),
             "finish": lambda: _finish(finish, entry),
             "caller": caller,
+            "address": request.address,
         }
         made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})
         body, status = made if isinstance(made, tuple) else (made, self.success)

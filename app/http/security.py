@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Hashable
 from datetime import timedelta
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -92,7 +93,7 @@ def _look_up(key: str, address: str) -> Any:
         _keep(_missed, address, (since, missed + 1) if moment < since + 60 else (moment, 1))
         return None
     if row.last_used_at is None or row.last_used_at < now() - _NOTED_EVERY:
-        _note_use(keys.touch, row.id)
+        _note_use(keys.touch, row.id, address)
     _keep(_kept, key, _Kept(moment + _FRESH_SECONDS, row))
     return row
 
@@ -103,9 +104,9 @@ def _keep(cache: dict[str, Any], name: str, value: Any) -> None:
     cache[name] = value
 
 
-def _note_use(touch: Callable[[Session, UUID], None], id: UUID) -> None:
+def _note_use(touch: Callable[[Session, UUID, str], None], id: UUID, address: str) -> None:
     """Have the use of a key or a session written by a thread of its own: no request waits for it."""
-    _used.put((touch, id))
+    _used.put((touch, id, address))
     with _one_starts:
         if not any(thread.name == _NOTING for thread in threading.enumerate()):
             threading.Thread(target=_write_uses, name=_NOTING, daemon=True).start()
@@ -113,10 +114,10 @@ def _note_use(touch: Callable[[Session, UUID], None], id: UUID) -> None:
 
 def _write_uses() -> None:
     while True:
-        touch, id = _used.get()
+        touch, id, address = _used.get()
         try:
             with store.transaction() as session:
-                touch(session, id)
+                touch(session, id, address)
         except SQLAlchemyError as fault:  # the next request a minute later notes it
             log.warning("The use of a key could not be noted: %s", fault)
 
@@ -188,7 +189,7 @@ def _signed_in(request: Request, required: list[str], mode: str, *, is_page: boo
     if row is None:
         raise InvalidSession
     if row.seen_at < now() - _NOTED_EVERY:
-        _note_use(signed_in.touch, row.id)
+        _note_use(signed_in.touch, row.id, request.address)
     proof = tokens.page_token(token)
     person = Person(row.member_id, row.user_id, row.role, row.id, row.proven_at, proof)
     squads = None if roles.may_see_all(row.role) else frozenset(row.squads or ())
@@ -208,6 +209,17 @@ def _signed_in(request: Request, required: list[str], mode: str, *, is_page: boo
     if missing := scopes.missing(request.known.scopes, required):
         raise InsufficientScope("The role does not include what this needs.", required_scope=missing[0])
     return request.known
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what another site has a browser send to the area: signing in has no session's token to show."""
+    origin = request.head.get("origin")
+    if (
+        origin is not None
+        and origin != links.origin()
+        and urlsplit(origin).netloc != request.head.get("host")
+    ):
+        raise CsrfFailed
 
 
 Scheme = Callable[[Request, list[str]], Caller]

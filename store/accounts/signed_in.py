@@ -8,19 +8,19 @@ from sqlalchemy import ForeignKey, Index, bindparam, delete, func, select, updat
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import tokens
-from rules.caller import Caller, Person
+from rules.caller import Person
 from rules.clock import now
 from rules.errors import NotFound
 from store.accounts.keys import digest
-from store.accounts.members import Member
+from store.accounts.members import SQUADS, Member
 from store.accounts.organisations import Organisation
 from store.accounts.squads import SquadMember
-from store.database import listing
 from store.database.base import Base, Identified
 from store.database.due import Due
-from store.database.engine import Change, Means
+from store.database.engine import Means
 from store.database.prepared import Prepared
 
+MOST_SHOWN = 100  # sessions of one person
 LONGEST_AGENT = 300  # characters of what a browser says of itself
 _idle, _longest = timedelta(hours=12), timedelta(days=14)
 
@@ -99,19 +99,41 @@ _MINE = select(
     MemberSession.address,
     MemberSession.agent,
 ).where(MemberSession.member_id == bindparam("member_id"), *_STANDS)
-_LIST = listing.Listing(_MINE, {"-id": (MemberSession.id,)})
+_SOME = Prepared(_MINE.order_by(MemberSession.id.desc()).limit(MOST_SHOWN))
+_ME = Prepared(
+    select(
+        Member.user_id,
+        Member.name,
+        Member.email,
+        Member.role,
+        SQUADS,
+        *(
+            column.label(f"organisation.{column.key}")
+            for column in (Organisation.id, Organisation.name, Organisation.slug, Organisation.plan)
+        ),
+        MemberSession.expires_at.label("session.expires_at"),
+    )
+    .join(Member, Member.id == MemberSession.member_id)
+    .join(Organisation, Organisation.id == Member.organisation_id)
+    .where(MemberSession.id == bindparam("id"))
+)
 
 
-def page(means: Means, caller: Caller, person: Person, **query: Any) -> Any:
-    """Load one page of the sessions that a person has open, the newest first."""
+def of(means: Means, person: Person) -> list[Any]:
+    """Read the sessions that a person has open, the newest first."""
     moment = now()
-    return _LIST.page(means, caller, member_id=person.id, moment=moment, idle_since=moment - _idle, **query)
+    return _SOME.all(means, member_id=person.id, moment=moment, idle_since=moment - _idle)
 
 
-def touch(session: Change, id: UUID) -> None:
-    """Note that a session is used."""
-    assert isinstance(session, Session)
-    session.execute(update(MemberSession).where(MemberSession.id == id).values(seen_at=now()))
+def me(means: Means, session_id: UUID) -> Any:
+    """Read whose session it is, with their squads and their organisation; None where it has just ended."""
+    return _ME.first(means, id=session_id)
+
+
+def touch(session: Session, id: UUID, address: str) -> None:
+    """Note that a session is used, and from where."""
+    used = {"seen_at": now(), "address": address}
+    session.execute(update(MemberSession).where(MemberSession.id == id).values(used))
 
 
 def prove(session: Session, id: UUID) -> datetime:

@@ -21,15 +21,9 @@ from store.database.engine import Change, Means, Reading, Writing
 
 _DIALECT = PGDialect_psycopg()
 
-
-class _OfSquads(PGDialect_psycopg):
-    """What writes a statement for who sees the rows of some squads alone (store.database.base.visible)."""
-
-    supports_statement_cache = True
-    of_squads = True
-
-
-_OF_SQUADS = _OfSquads()
+# What writes a statement for who sees the rows of some squads alone (store.database.base.visible).
+_OF_SQUADS = PGDialect_psycopg()
+_OF_SQUADS.of_squads = True  # type: ignore[attr-defined]  # for OfSquads to see
 
 
 class Prepared:
@@ -47,7 +41,7 @@ class Prepared:
         planned_by_values: bool = False,
         dialect: PGDialect_psycopg = _DIALECT,
     ) -> None:
-        self.statement, self.dialect = statement, dialect
+        self.statement = statement
         self.of_squads: Prepared | None = None  # the same for who sees some squads alone, once one asks
         # PostgreSQL plans a prepared statement once for all values; where the best plan depends on them, each time.
         self.prepare = False if planned_by_values else None

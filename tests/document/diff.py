@@ -169,6 +169,8 @@ def main(words: list[str]) -> int:
         return 0
     found = 0
     for name in document.NAMES:
+        if not list(BASELINE.glob(f"{name}-*.yaml")):
+            continue  # never published yet
         baseline = newest(name)
         known = announced(CHANGELOG.read_text(), version(baseline))
         for which, what in breaks(load(baseline), resolved(document.read(name))):

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tests.api import Api, address
+from tests.api import Api, address, owner_session
 from tests.documents import Documented
 
 JSON, FORM, MULTIPART = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
@@ -115,5 +115,7 @@ def ask(
         options = encoded | options
     options.setdefault("params", fill(dict(row.query), given))
     options.setdefault("follow_redirects", False)  # the answer is that of the operation
+    if operation.by_session:
+        options["headers"] = owner_session(api) | options.get("headers", {})
     caller = dataclasses.replace(api, base="", key=api.key if operation.keyed else None)
     return caller.request(method or operation.method, at or path(operation, ids), **options)
