@@ -39,18 +39,18 @@ def create_key(session: Session, caller: Caller, body: Body) -> Body:
     return schemas.key(made) | {"key": key}
 
 
-def revoke_key(session: Session, caller: Caller, key_id: str) -> Body:
+def revoke_key(session: Session, caller: Caller, key_id: UUID) -> Body:
     """Revoke a key for good; requests with it fail within a second."""
     roles.check_proven(caller, now())
-    found = keys.get(session, caller, UUID(key_id))
+    found = keys.get(session, caller, key_id)
     keys.revoke(session, found.id)
     return schemas.key(found)
 
 
-def rotate_key(session: Session, caller: Caller, key_id: str, body: Body) -> Body:
+def rotate_key(session: Session, caller: Caller, key_id: UUID, body: Body) -> Body:
     """Make a key that may do what another may, which goes on for a while."""
     roles.check_proven(caller, now())
-    old = keys.get(session, caller, UUID(key_id))
+    old = keys.get(session, caller, key_id)
     rules.check_works(old.revoked_at, old.expires_at, now())
     made, key = keys.create(
         session,

@@ -30,10 +30,10 @@ def list_sessions(reading: Reading, caller: Caller) -> Body:
     return {"sessions": [schemas.session(one, person) for one in signed_in.of(reading, person)]}
 
 
-def end_session(session: Session, caller: Caller, session_id: str) -> None:
+def end_session(session: Session, caller: Caller, session_id: UUID) -> None:
     """End one of the person's sessions."""
     assert caller.person
-    signed_in.end(session, caller.person, UUID(session_id))
+    signed_in.end(session, caller.person, session_id)
 
 
 def end_other_sessions(session: Session, caller: Caller) -> Body:

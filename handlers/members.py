@@ -39,16 +39,16 @@ def invite_member(session: Session, caller: Caller, body: Body) -> Body:
     return schemas.invite(made)
 
 
-def revoke_member_invite(session: Session, caller: Caller, invite_id: str) -> None:
+def revoke_member_invite(session: Session, caller: Caller, invite_id: UUID) -> None:
     """Take an open invite back; its link says so."""
     roles.check_proven(caller, now())
-    members.take_back(session, caller, UUID(invite_id))
+    members.take_back(session, caller, invite_id)
 
 
-def change_member(session: Session, caller: Caller, user_id: str, body: Body) -> Body:
+def change_member(session: Session, caller: Caller, user_id: UUID, body: Body) -> Body:
     """Give a member another role, which counts from their next request on."""
     roles.check_proven(caller, now())
-    found, owners = members.get(session, caller, UUID(user_id))
+    found, owners = members.get(session, caller, user_id)
     for role in (found.role, body["role"]):
         roles.check_may_give(caller, role)
     if body["role"] != "owner":
@@ -58,10 +58,10 @@ def change_member(session: Session, caller: Caller, user_id: str, body: Body) ->
     return team.member(members.read(session, found.user_id))
 
 
-def remove_member(session: Session, caller: Caller, user_id: str) -> None:
+def remove_member(session: Session, caller: Caller, user_id: UUID) -> None:
     """Take a member out; they are signed out everywhere at once."""
     roles.check_proven(caller, now())
-    found, owners = members.get(session, caller, UUID(user_id))
+    found, owners = members.get(session, caller, user_id)
     roles.check_may_give(caller, found.role)
     rules.check_owner_stays(found.role, owners)
     session.delete(found)

@@ -96,6 +96,13 @@ def signed_out() -> Told:
     return Told(None, {"Set-Cookie": _cookie("", 0)})
 
 
+def mode(*, livemode: bool) -> dict[str, str]:
+    """Return the header by which a browser keeps in which mode its person looks at the area."""
+    secure = "; Secure" if links.is_secure() else ""
+    value = str(livemode).lower()
+    return {"Set-Cookie": f"area-livemode={value}; Path=/area/; HttpOnly; SameSite=Lax{secure}"}
+
+
 def _cookie(value: str, seconds: int) -> str:
     secure = "; Secure" if links.is_secure() else ""
     return f"{links.cookie()}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

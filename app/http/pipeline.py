@@ -8,7 +8,7 @@ render    JSON, a page or a file
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -16,7 +16,7 @@ from connexion.operations import AbstractOperation
 from sqlalchemy.orm import Session
 
 import store
-from app.http import answers, bodies, limits, once, security
+from app.http import answers, bodies, calling, limits, once, security
 from app.http.answers import Answer, Made
 from app.http.context import Receive, Request
 from app.http.records import traces
@@ -58,7 +58,7 @@ class Pipeline:
     `reading` where it changes nothing, `readings` to open one for each part of what is made while it is sent;
     `begin` and `finish` where it must reach the network between two transactions,
     `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; `address`, that of the
-    client; parameters and `body` by
+    client; `call` to carry out other operations for who asks; parameters and `body` by
     name, or all that it does not name as `**query`.
     """
 
@@ -68,11 +68,12 @@ class Pipeline:
         definition: dict[str, Any],
         template: str,
         handler: Callable[..., Any],
+        others: Mapping[str, "Pipeline"],
     ) -> None:
         signature = inspect.signature(handler).parameters.values()
         self.id: str = operation.operation_id
         self.tag: str = definition["tags"][0]
-        self.template = template
+        self.template, self.others = template, others  # those that a page may call, by their ids
         self.handler, self.method = handler, operation.method.upper()
         self.security: security.Alternatives = operation.security or []
         self.cap: str | None = definition.get("x-limit")
@@ -186,6 +187,7 @@ class Pipeline:
             "finish": lambda: _finish(finish, entry),
             "caller": caller,
             "address": request.address,
+            "call": lambda operation_id, **asked: calling.call(self.others[operation_id], request, **asked),
         }
         made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})
         body, status = made if isinstance(made, tuple) else (made, self.success)

@@ -25,7 +25,7 @@ def fresh() -> None:
 
 
 def test_a_key_is_shown_once_and_works_as_it_was_made(tenant: Tenant, me: Api) -> None:
-    wanted = {"name": NAME, "livemode": True, "scopes": ["jobs:read"], "cidrs": ["0.0.0.0/0", "::/0"]}
+    wanted = {"name": NAME, "livemode": True, "scopes": ["jobs:read"], "cidrs": []}
     made = me.post("/keys/", wanted).json()
     assert {name: made[name] for name in wanted} == wanted
     works = Api(tenant.http, made["key"])
@@ -36,6 +36,13 @@ def test_a_key_is_shown_once_and_works_as_it_was_made(tenant: Tenant, me: Api) -
     assert "key" not in shown
     assert made["key"].startswith(shown["prefix"])
     assert made["key"] not in str(shown)
+
+
+def test_a_key_works_from_its_networks_alone(tenant: Tenant, me: Api) -> None:
+    wanted = {"name": "ATS", "livemode": True, "cidrs": ["203.0.113.0/24", "2001:db8::/32", "203.0.113.0/24"]}
+    made = me.post("/keys/", wanted).json()
+    assert made["cidrs"] == ["203.0.113.0/24", "2001:db8::/32"]
+    refusal(Api(tenant.http, made["key"]).get("/org/"), 403, "IP_NOT_ALLOWED")
 
 
 def test_keys_of_both_modes_are_listed_with_their_last_use(tenant: Tenant, me: Api) -> None:
