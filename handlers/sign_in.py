@@ -64,7 +64,7 @@ def _proven(session: Session, token: str | None, body: Body) -> Member | None:
     return sign_ins.by_code(session, body["email"], body["code"])
 
 
-def confirm(begin: Begin, address: str, caller: Caller, body: Body) -> Body:
+def confirm_identity(begin: Begin, address: str, caller: Caller, body: Body) -> Body:
     """Note that the person has their mail at hand; keys and members can be changed for a while."""
     person = caller.person
     assert person

@@ -158,10 +158,11 @@ def owner_session(api: Api) -> dict[str, str]:
 
 def of_session(token: str, *, livemode: bool = False) -> dict[str, str]:
     """The headers of a page's script."""
+    mode = str(livemode).lower()
     return {
-        "Cookie": f"{links.cookie()}={token}",
+        "Cookie": f"{links.cookie()}={token}; area-livemode={mode}",
         "X-CSRF-Token": tokens.page_token(token),
-        "X-Livemode": str(livemode).lower(),
+        "X-Livemode": mode,
     }
 
 

@@ -13,7 +13,7 @@ from rules.roles import ROLES
 from rules.scopes import SCOPES
 from store.accounts import limits
 from tests import api
-from tests.api import Tenant
+from tests.api import Api, Tenant
 from tests.documents import operations
 from tests.probes import path, refusal
 from tests.trail import log, seal
@@ -30,6 +30,10 @@ WRITES["recruiter"] = WRITES["owner"] - {"organisation", "webhooks"}
 READS = dict.fromkeys(ROLES, WRITES["owner"])
 READS["recruiter"] = WRITES["owner"] - {"webhooks"}
 READS["reviewer"] = {"assessments", "candidates", "invitations"}
+
+
+def session_of(person: Api) -> str:
+    return person.headers["Cookie"].partition("=")[2].partition(";")[0]
 
 
 def may(role: str, scope: str) -> bool:
@@ -109,7 +113,7 @@ def test_a_session_of_another_organisation_sees_nothing(owner: Tenant, other: Te
 def test_a_session_ends_at_once(tenant: Tenant, change: str) -> None:
     person = tenant.member()
     assert person.get("/org/").status_code == 200
-    token = person.headers["Cookie"].partition("=")[2]
+    token = session_of(person)
     with store.transaction() as session:
         member = "SELECT member_id FROM member_sessions WHERE hash = encode(sha256(:token), 'hex')"
         column = "id" if change.endswith(" members") else "member_id"
@@ -119,7 +123,7 @@ def test_a_session_ends_at_once(tenant: Tenant, change: str) -> None:
 
 
 def test_a_session_is_kept_as_its_hash_alone(owner: Tenant) -> None:
-    token = owner.member().headers["Cookie"].partition("=")[2]
+    token = session_of(owner.member())
     with store.transaction() as session:
         kept = session.execute(text("SELECT member_sessions::text FROM member_sessions")).scalars().all()
     assert not any(token in one or tokens.page_token(token) in one for one in kept)

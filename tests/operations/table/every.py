@@ -41,6 +41,11 @@ ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.i
 DOCUMENTED = {one.id: one for name in documents() for one in operations(name).values()}
 
 
+def calls_others(operation: Documented) -> bool:
+    """Whether it is a page of members, which does nothing but by other operations."""
+    return bool(operation.definition["tags"] == ["area"])
+
+
 def each(wanted: Callable[[Documented], object] = lambda operation: True) -> pytest.MarkDecorator:
     """Run a test for each operation, or for those that are wanted; test_answers.py finds one without a row."""
     rows = [(one, ROWS[one.id]) for one in DOCUMENTED.values() if one.id in ROWS and wanted(one)]
