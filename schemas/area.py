@@ -193,7 +193,7 @@ SECTIONS = {
         "area/members.html",
         {"team": "list_team", "invites": "list_member_invites", "roles": "list_roles"},
         "team",
-        "members:manage",
+        "organisation:read",
         {
             **CONFIRM,
             "invite": Action(
