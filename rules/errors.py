@@ -115,6 +115,30 @@ class ExpiredApiKey(Refusal):
     status, message = 401, "The API key has expired."
 
 
+class InvalidSession(Refusal):
+    """Nobody is signed in, or the session has ended."""
+
+    status, message = 401, "There is no session, or it has ended; sign in again."
+
+
+class CsrfFailed(Refusal):
+    """A change by a session came without the token that its own pages know."""
+
+    status, message = 403, "The request does not carry the session's token in X-CSRF-Token."
+
+
+class SignInFailed(Refusal):
+    """A code or link to sign in with that does not work, whatever the reason."""
+
+    status, message = 400, "The code or link is wrong, used or too old; ask for a new mail."
+
+
+class ConfirmationRequired(Refusal):
+    """Keys and members are changed by whoever has just shown who they are."""
+
+    status, message = 403, "Confirm who you are first: this needs a code that is ten minutes old at most."
+
+
 class InsufficientScope(Refusal):
     """The key lacks the scope of the operation."""
 

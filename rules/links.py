@@ -21,6 +21,16 @@ def origin() -> str:
     return "{0.scheme}://{0.netloc}".format(urlsplit(_base_url))
 
 
+def is_secure() -> bool:
+    """Say whether the service is reached by https."""
+    return _base_url.startswith("https:")
+
+
+def cookie() -> str:
+    """Return the name of the cookie that a session is kept in; browsers hold the first to what it begins with."""
+    return "__Host-session" if is_secure() else "hiring-session"
+
+
 def path(address: str) -> str:
     """Return the same within our own pages: without what says where the service is."""
     return address.removeprefix(origin())
@@ -99,3 +109,8 @@ def applied(organisation_slug: str, job_slug: str) -> str:
 def sitemap() -> str:
     """Return the list of the pages that everybody may find."""
     return f"{_base_url}/sitemap.xml"
+
+
+def sign_in(token: str) -> str:
+    """Return the page whose button signs somebody in, once."""
+    return f"{_base_url}/area/sign-in/{token}/"

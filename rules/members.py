@@ -3,21 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from rules.errors import LimitReached
+from rules.errors import Invalid, LimitReached
 from rules.plans import Plan
-from rules.words import say
+from rules.roles import ROLES as _ROLES
 
-ROLES = tuple(
-    str(role)
-    for role in (
-        say("owner"),
-        say("admin"),
-        say("developer"),
-        say("recruiter"),
-        say("reviewer"),
-        say("member"),
-    )
-)
+ROLES = tuple(_ROLES)
 NOTIFIED = ("owner", "admin", "recruiter")  # who is mailed about candidates
 
 INVITED_FOR = timedelta(days=14)
@@ -59,3 +49,9 @@ def check_seat(plan: Plan, used: int) -> None:
     """Refuse one more where members and open invites take every seat of the plan."""
     if plan.seats is not None and used >= plan.seats:
         raise LimitReached("Every seat of the plan is taken.", limit=plan.seats, used=used)
+
+
+def check_owner_stays(role: str, owners: int) -> None:
+    """Refuse to take an organisation its last owner."""
+    if role == "owner" and owners <= 1:
+        raise Invalid.at("/role", "An organisation has one owner at least.")

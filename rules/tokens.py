@@ -1,5 +1,6 @@
 """What nobody can guess: tokens, keys and secrets, each of 256 bits of chance."""
 
+import hmac
 import secrets
 from base64 import b64encode
 
@@ -24,3 +25,13 @@ def new_secret() -> str:
 def mark() -> str:
     """Return a few digits that tell one name from another; they are no secret."""
     return secrets.token_hex(4)
+
+
+def new_code() -> str:
+    """Return a code that is typed off a mail: eight digits, tried a few times at most."""
+    return f"{secrets.randbelow(10**8):08}"
+
+
+def page_token(session_token: str) -> str:
+    """Return what a session's own pages know and no other site does, so that it shows where a request comes from."""
+    return hmac.new(session_token.encode(), b"page", "sha256").hexdigest()

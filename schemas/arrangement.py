@@ -52,7 +52,8 @@ def _restore(value: Any) -> Any:
         kept = {name: one for name, one in written.items() if bounds.get(str(name)) != one}
         written = {"enum" if name == KNOWN else name: one for name, one in kept.items()} | {OPEN: True}
     if SCOPES in written:
-        written["security"] = [{"bearer": scopes} for scopes in written.pop(SCOPES)]
+        [scheme] = written["security"][0]
+        written["security"] = [{scheme: scopes} for scopes in written.pop(SCOPES)]
     if ALSO in written:
         written["content"] = _every_media_type(written["content"], written.pop(ALSO))
     return written

@@ -11,7 +11,7 @@ from schemas.arrangement import restore
 from schemas.files import File
 
 PUBLISHED = Path(__file__).resolve().parent.parent / "spec" / "published"
-NAMES = ("openapi", "candidate")
+NAMES = ("openapi", "candidate", "area")
 
 
 def read(name: str) -> dict[str, Any]:

@@ -1,14 +1,19 @@
 """The service as its clients see it: every answer is checked against the document."""
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 import httpx
 from starlette.testclient import TestClient
 
 import store
-from store.accounts import keys, organisations
+from rules import links, tokens
+from store.accounts import keys, organisations, signed_in
+from store.accounts.members import Member
+from store.accounts.squads import SquadMember
 from tests.documents import check
 
 PUBLIC = "/api/v1/public"
@@ -23,12 +28,14 @@ class Api:
     key: str | None
     base: str = PUBLIC
     checked: bool = True
+    headers: dict[str, str] = field(default_factory=dict)  # of each request: a member's session
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        headers = dict(options.pop("headers", {}))
+        headers = self.headers | dict(options.pop("headers", {}))
         if self.key:
             headers.setdefault("Authorization", f"Bearer {self.key}")
         response = self.http.request(method, self.base + path, headers=headers, **options)
+        self.http.cookies.clear()  # no test's session is another's
         if self.checked:
             check(response)
         return response
@@ -117,6 +124,46 @@ class Tenant:
                 session, organisation=self.organisation, name="extra", livemode=livemode, **limits
             )
         return Api(self.http, key)
+
+    def member(self, role: str = "owner", *, squads: Iterable[str] = (), livemode: bool = False) -> Api:
+        """A new member's session."""
+        with store.transaction() as session:
+            made = Member(organisation_id=self.organisation.id, email=address(), name="Grace", role=role)
+            session.add(made)
+            session.flush()
+            for one in squads:
+                session.add(SquadMember(squad_id=UUID(one), user_id=made.user_id))
+            _, token = signed_in.begin(session, made.id, address="198.51.100.7", agent="a browser")
+        return Api(self.http, None, headers=of_session(token, livemode=livemode))
+
+
+_owners: dict[str, UUID] = {}
+
+
+def owner_session(api: Api) -> dict[str, str]:
+    """The headers of a new session of the owner whose organisation's key this is: the same person each time."""
+    with store.transaction() as session:
+        found = keys.find(session, str(api.key))
+        assert found
+        place = str(found.organisation_id)
+        if place not in _owners:
+            owner = {"email": address(), "name": "Grace Hopper", "role": "owner"}
+            made = Member(organisation_id=found.organisation_id, **owner)
+            session.add(made)
+            session.flush()
+            _owners[place] = made.id
+        _, token = signed_in.begin(session, _owners[place], address="198.51.100.7", agent="a browser")
+    return of_session(token, livemode=found.livemode)
+
+
+def of_session(token: str, *, livemode: bool = False) -> dict[str, str]:
+    """The headers of a page's script."""
+    mode = str(livemode).lower()
+    return {
+        "Cookie": f"{links.cookie()}={token}; area-livemode={mode}",
+        "X-CSRF-Token": tokens.page_token(token),
+        "X-Livemode": mode,
+    }
 
 
 def address() -> str:

@@ -42,18 +42,24 @@ class Documented:
         return any("bearer" in need for need in self.definition.get("security", []))
 
     @property
+    def by_session(self) -> bool:
+        """Whether it needs the session of a member."""
+        return any({"session", "page"} & set(need) for need in self.definition.get("security", []))
+
+    @property
     def scopes(self) -> list[str]:
-        return [
-            scope
-            for need in self.definition.get("security", [])
-            for scopes in need.values()
-            for scope in scopes
-        ]
+        """The scopes of which a key needs one."""
+        return [scope for need in self.definition.get("security", []) for scope in need.get("bearer", ())]
+
+    @property
+    def role_scopes(self) -> list[str]:
+        """What a member's role has to include."""
+        return [scope for need in self.definition.get("security", []) for scope in need.get("session", ())]
 
 
 @functools.cache
 def documents() -> dict[str, dict[str, Any]]:
-    """Both documents with their references resolved."""
+    """Every document with their references resolved."""
     return {name: dict(Specification.load(document.read(name)).spec) for name in document.NAMES}
 
 
@@ -86,8 +92,8 @@ def find(method: str, path: str) -> Documented | None:
     found = _tree().find(path)
     if found is None:
         return None
-    every = {**operations("openapi"), **operations("candidate")}
-    return every.get((method.upper(), found.path))
+    place = method.upper(), found.path
+    return next((operations(name)[place] for name in documents() if place in operations(name)), None)
 
 
 @functools.cache

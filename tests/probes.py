@@ -5,11 +5,11 @@ from typing import Any
 
 import httpx
 
-from tests.documents import Documented, operations
+from tests.documents import Documented, documents, operations
 
 JSON = "application/json"
 FLAT = "/api/v1/public/assistant/"
-EVERY = [*operations("openapi").values(), *operations("candidate").values()]
+EVERY = [one for name in documents() for one in operations(name).values()]
 # Pages are for people: what they take is a form, and what they refuse is a page too.
 WITH_ENVELOPE = [one for one in EVERY if not one.is_page]
 WITH_BODY = [one for one in WITH_ENVELOPE if "requestBody" in one.definition]

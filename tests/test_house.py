@@ -196,11 +196,11 @@ def test_handlers_ask_for_what_their_operation_has() -> None:
         module = importlib.import_module(f"handlers.{operation.definition['tags'][0]}")
         signature = inspect.signature(getattr(module, operation.id)).parameters.values()
         given = {one["name"] for one in operation.parameters}
-        given |= {"session", "reading", "readings", "writing", "begin", "finish", "caller"}
+        given |= {"session", "reading", "readings", "writing", "begin", "finish", "caller", "address", "call"}
         given |= {"body"} if "requestBody" in operation.definition else set()
         named = {one.name for one in signature if one.kind is not one.VAR_KEYWORD}
         assert named <= given, operation.id
-        assert ("caller" in named) <= operation.keyed, operation.id
+        assert ("caller" in named) <= (operation.keyed or operation.by_session), operation.id
         if not any(one.kind is one.VAR_KEYWORD for one in signature):
             unread = {p["name"] for p in operation.parameters if p["in"] in ("path", "query")} - named
             assert not unread, f"{operation.id} never reads {unread}"

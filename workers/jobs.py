@@ -9,7 +9,18 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from gateways.mail import RefusedError
-from workers import analyses, erasing, grading, mail, probes, replays, screening, speaking, summaries
+from workers import (
+    analyses,
+    erasing,
+    grading,
+    mail,
+    probes,
+    replays,
+    screening,
+    signing_in,
+    speaking,
+    summaries,
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,15 @@ JOBS: dict[str, Job] = {
         a_second=25,
         final=(RefusedError,),
         given_up=mail.given_up,
+    ),
+    # A code is good for a quarter of an hour: who still wants to sign in then asks again.
+    "sign_in": Job(
+        signing_in.send,
+        threads=2,
+        longest=timedelta(minutes=2),
+        a_second=25,
+        attempts=6,
+        final=(RefusedError,),
     ),
     "grade": Job(grading.grade, threads=4, longest=timedelta(minutes=15)),
     # It fails by what is ours alone, for weeks before anybody has to look.

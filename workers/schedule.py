@@ -23,7 +23,7 @@ from rules import plans
 from rules.clock import now
 from rules.errors import Refusal
 from store import events
-from store.accounts import idempotency, organisations
+from store.accounts import idempotency, organisations, sign_ins, signed_in
 from store.advancing import waiting
 from store.applying import moves
 from store.assessing import invitations, recordings, sessions
@@ -209,6 +209,8 @@ KINDS = (
     Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),
     Kind(retention.SET_ASIDE, retention.deletion(retention.SET_ASIDE)),
     Kind(idempotency.DUE, idempotency.delete_answers),
+    Kind(signed_in.DUE, retention.deletion(signed_in.DUE)),
+    Kind(sign_ins.DUE, retention.deletion(sign_ins.DUE)),
     Kind(sealing.DUE, sealing.seal),
     Kind(counts.COUNTS, retention.deletion(counts.COUNTS)),
     Kind(counts.SKETCHES, retention.deletion(counts.SKETCHES)),

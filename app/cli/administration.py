@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 import store
 from app.instance import opening, places, prepared
 from app.instance.trouble import Trouble
+from rules import links
 from rules.errors import Refusal
 from store.accounts import organisations
 from store.accounts.organisations import Organisation
@@ -27,6 +28,7 @@ def transaction(data: Path, *, secrets: bool = False) -> Iterator[Session]:
     With `secrets`, what is sealed with the instance's key can be read.
     """
     with opening.instance(data) as settings:
+        links.configure(settings.base_url)  # of mails that are asked for, and of what is shown
         if secrets:
             keys.configure(settings.secret_key)
         if "postgres" in opening.wanted():

@@ -6,11 +6,13 @@ import click
 
 from app.cli import options
 from app.cli.administration import noted, organisation, transaction
+from app.instance.trouble import Trouble
+from rules import links
 from rules.caller import Caller
 from rules.members import ROLES
 from schemas import team
 from store import outbox
-from store.accounts import members
+from store.accounts import members, sign_ins
 
 _org = click.option("--org", required=True, metavar="SLUG")
 _email = click.option("--email", required=True, callback=options.email)
@@ -55,6 +57,29 @@ def invite_member(org: str, email: str, role: str, data: Path, *, as_json: bool)
         noted(session, "members.invite", "member_invite", made.id, owner=found.id)
         facts = {"id": str(made.id), "expires_at": options.time(made.expires_at)}
     options.show(facts, as_json=as_json)
+
+
+@command.command("link")
+@click.argument("email", metavar="EMAIL")
+@options.data
+@options.as_json
+def link_member(email: str, data: Path, *, as_json: bool) -> None:
+    """Make links with which a member signs in to the area: one for each organisation, once, within 15 minutes."""
+    with transaction(data) as session:
+        found = sign_ins.members_at(session, email)
+        if not found:
+            raise Trouble(f"Nobody has the address {email!r}. `hiring members add` adds somebody.")
+        made = [(member, name, sign_ins.make(session, member)) for member, name in found]
+        for member, _, _ in made:
+            noted(session, "members.link", "member", member.id, owner=member.organisation_id)
+        rows = [
+            {"organisation": name, "role": member.role, "url": links.sign_in(one[2])}
+            for member, name, one in made
+            if one
+        ]
+    if not rows:
+        raise Trouble("There are enough links for this address already; they end within 15 minutes.")
+    options.table(rows, as_json=as_json)
 
 
 @command.command("list")

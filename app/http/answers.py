@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -19,7 +19,7 @@ from rules.pages import Page
 from schemas import tongues
 from schemas.files import File, Stream
 from schemas.tongues import Tongue
-from schemas.views import Redirect, View
+from schemas.views import Redirect, Told, View
 
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
@@ -134,6 +134,11 @@ def _redirect(made: Made, _request: Request) -> Answer:
     return Answer(303, b"", to.headers | {"Location": to.location})
 
 
+def _told(made: Made, request: Request) -> Answer:
+    told: Told = made.body
+    return replace(render(replace(made, body=told.body), request), headers=told.headers)
+
+
 def _takes_gzip(request: Request) -> bool:
     return parse_accept_header(request.head.get("accept-encoding"))["gzip"] > 0
 
@@ -165,6 +170,7 @@ _KINDS: dict[type, Callable[[Made, Request], Answer]] = {
     Stream: _stream,
     View: _view,
     Redirect: _redirect,
+    Told: _told,
 }
 
 

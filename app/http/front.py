@@ -51,7 +51,7 @@ class Front(SpecMiddleware):
                         specification, path=path, method=method, resolver=resolver
                     )
                     handler = resolver.handler(operation.operation_id)
-                    pipeline = Pipeline(operation, item[method], base_path + path, handler)
+                    pipeline = Pipeline(operation, item[method], base_path + path, handler, self.pipelines)
                     self.pipelines[pipeline.id] = pipeline
                     self.tree.add(base_path + path, method, pipeline)
 

@@ -11,6 +11,7 @@ from store.accounts.limits import Limit
 
 _candidate_limit = 600
 UNCOUNTED = "none"
+MEMBER_LIMIT = 6_000  # an hour of one member's sessions; what they do there is not the organisation's hour
 COUNTED_HERE = Counter(
     "hiring_requests_counted_here", "Requests counted in the process: Redis does not answer."
 )
@@ -32,6 +33,8 @@ def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | Non
         return []
     if caller is None:
         return [Limit(f"limit:address:{address}", _candidate_limit, 60)]
+    if caller.person:
+        return [Limit(f"limit:member:{caller.person.user_id}", MEMBER_LIMIT)]
     organisation = f"limit:{caller.organisation_id}"
     extra = [Limit(f"{organisation}:{cap}", EXTRA_CAPS[cap])] if cap else []
     if cap and cap.startswith("public_api_"):

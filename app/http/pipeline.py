@@ -8,7 +8,7 @@ render    JSON, a page or a file
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -16,7 +16,7 @@ from connexion.operations import AbstractOperation
 from sqlalchemy.orm import Session
 
 import store
-from app.http import answers, bodies, limits, once, security
+from app.http import answers, bodies, calling, limits, once, security
 from app.http.answers import Answer, Made
 from app.http.context import Receive, Request
 from app.http.records import traces
@@ -28,6 +28,8 @@ from store.accounts import idempotency, organisations
 from store.auditing import trail
 from store.auditing.trail import Entry
 from store.database.engine import Means, Reading
+
+AREA = ("/api/v1/area/", "/area/")  # where an organisation's own people are
 
 Begin = Callable[[], AbstractContextManager[Session]]
 
@@ -55,7 +57,8 @@ class Pipeline:
     The handler names what it needs: `session`, a transaction; `writing`, one in which prepared statements are enough;
     `reading` where it changes nothing, `readings` to open one for each part of what is made while it is sent;
     `begin` and `finish` where it must reach the network between two transactions,
-    `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; parameters and `body` by
+    `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; `address`, that of the
+    client; `call` to carry out other operations for who asks; parameters and `body` by
     name, or all that it does not name as `**query`.
     """
 
@@ -65,11 +68,12 @@ class Pipeline:
         definition: dict[str, Any],
         template: str,
         handler: Callable[..., Any],
+        others: Mapping[str, "Pipeline"],
     ) -> None:
         signature = inspect.signature(handler).parameters.values()
         self.id: str = operation.operation_id
         self.tag: str = definition["tags"][0]
-        self.template = template
+        self.template, self.others = template, others  # those that a page may call, by their ids
         self.handler, self.method = handler, operation.method.upper()
         self.security: security.Alternatives = operation.security or []
         self.cap: str | None = definition.get("x-limit")
@@ -83,7 +87,8 @@ class Pipeline:
         if definition.get("deprecated"):
             page = f"{links.base()}/docs/guides/versions/"
             self.notices = deprecation.notices(definition["x-deprecated-at"], definition["x-sunset-at"], page)
-        self.channel = "public_api" if self.security else "candidate"
+        is_area = template.startswith(AREA)
+        self.channel = "area" if is_area else "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
         self.in_parts = self.open is nullcontext  # whatever transactions it has, it opens itself
         # A form may be answered with the way to a page alone.
@@ -116,6 +121,8 @@ class Pipeline:
 
     def read(self, request: Request) -> None:
         """Note the handler's arguments, or refuse with every fault of the request."""
+        if self.channel == "area" and self.method != "GET":
+            security.check_origin(request)
         request.arguments = self.reader.read(request)
 
     def run(self, request: Request) -> Made | Answer:
@@ -179,6 +186,8 @@ class Pipeline:
             "begin": lambda: self._begin(request, entry),
             "finish": lambda: _finish(finish, entry),
             "caller": caller,
+            "address": request.address,
+            "call": lambda operation_id, **asked: calling.call(self.others[operation_id], request, **asked),
         }
         made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})
         body, status = made if isinstance(made, tuple) else (made, self.success)

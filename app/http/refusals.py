@@ -26,6 +26,7 @@ MACHINES = "/api/"  # below it every refusal is JSON
 # A page also for whoever takes anything: forms are sent here without a script.
 PAGES = (
     "/application/",
+    "/area/",
     "/careers/",
     "/interview/",
     "/join/",

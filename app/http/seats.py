@@ -12,7 +12,7 @@ import flask
 from connexion.middleware.abstract import RoutedAPI, RoutedMiddleware
 from connexion.operations import AbstractOperation
 from connexion.resolver import Resolver
-from connexion.security import BearerSecurityHandler
+from connexion.security import ApiKeySecurityHandler, BearerSecurityHandler
 from starlette.concurrency import run_in_threadpool
 
 from app.http import bodies, context, security
@@ -56,18 +56,31 @@ def _view(**_read_already: Any) -> flask.Response:
     return response
 
 
+def _verify(scheme: security.Scheme, required_scopes: list[str]) -> Any:
+    """Return the check of one scheme of one operation, by its scopes too, which Connexion's own handlers drop."""
+
+    async def verify(asked: connexion.lifecycle.ConnexionRequest) -> dict[str, Any]:
+        request = context.of(asked.scope)
+        request.caller = await run_in_threadpool(scheme, request, required_scopes)
+        return {}
+
+    return verify
+
+
 class Bearer(BearerSecurityHandler):
-    """Connexion's bearer handler drops the scopes that an operation's `security` names; this one asks for them."""
+    """An API key."""
 
     def get_fn(self, security_scheme: dict[str, Any], required_scopes: list[str]) -> Any:
-        """Return the check of one scheme of one operation."""
+        """Return the check."""
+        return _verify(security.bearer, required_scopes)
 
-        async def verify(asked: connexion.lifecycle.ConnexionRequest) -> dict[str, Any]:
-            request = context.of(asked.scope)
-            request.caller = await run_in_threadpool(security.bearer, request, required_scopes)
-            return {}
 
-        return verify
+class Cookie(ApiKeySecurityHandler):
+    """A member's session."""
+
+    def get_fn(self, security_scheme: dict[str, Any], required_scopes: list[str]) -> Any:
+        """Return the check; a scheme says by `x-scheme` which of ours it is."""
+        return _verify(security.SCHEMES[security_scheme["x-scheme"]], required_scopes)
 
 
 class _Counted:
@@ -133,5 +146,5 @@ class Nothing:
         return receive, scope
 
 
-SECURITY = {"bearer": Bearer}
+SECURITY = {"bearer": Bearer, "apiKey": Cookie}
 VALIDATORS = {"parameter": Read, "body": dict.fromkeys(bodies.READERS, Nothing)}

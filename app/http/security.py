@@ -1,5 +1,6 @@
-"""From an API key to a caller: 401 and 403."""
+"""From an API key, or the cookie of a member's session, to a caller: 401 and 403."""
 
+import hmac
 import logging
 import math
 import queue
@@ -9,17 +10,30 @@ import time
 from collections.abc import Callable, Hashable
 from datetime import timedelta
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+from starlette.requests import cookie_parser
 
 import store
 from app.http.context import Request
-from rules import networks, scopes
-from rules.caller import Caller
+from rules import links, networks, roles, scopes, tokens
+from rules.caller import Caller, Person
 from rules.clock import now
-from rules.errors import ExpiredApiKey, InsufficientScope, InvalidApiKey, IpNotAllowed, RateLimited, Refusal
-from store.accounts import keys
+from rules.errors import (
+    CsrfFailed,
+    ExpiredApiKey,
+    InsufficientScope,
+    Invalid,
+    InvalidApiKey,
+    InvalidSession,
+    IpNotAllowed,
+    RateLimited,
+    Refusal,
+)
+from store.accounts import keys, signed_in
 
 log = logging.getLogger("hiring.keys")
 
@@ -32,7 +46,10 @@ _FRESH_SECONDS, _WHILE_ONE_LOOKS = 0.5, 0.25
 _KEPT_KEYS = 10_000
 _UNKNOWN_SECONDS = 1.0  # a key that is not there is not looked for again
 _UNKNOWN_A_MINUTE = 600  # of one address; beyond it no key is looked up for it that is not known
-_NOTED_EVERY = timedelta(minutes=1)  # that a key is used
+_NOTED_EVERY = timedelta(minutes=1)  # that a key or a session is used
+_MODES = {"true": True, "false": False}  # of the header X-Livemode
+MODE_COOKIE = "area-livemode"  # in which mode somebody looks at the pages
+SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 class _Kept(NamedTuple):
@@ -76,7 +93,7 @@ def _look_up(key: str, address: str) -> Any:
         _keep(_missed, address, (since, missed + 1) if moment < since + 60 else (moment, 1))
         return None
     if row.last_used_at is None or row.last_used_at < now() - _NOTED_EVERY:
-        _note_use(row.id)
+        _note_use(keys.touch, row.id, address)
     _keep(_kept, key, _Kept(moment + _FRESH_SECONDS, row))
     return row
 
@@ -87,9 +104,9 @@ def _keep(cache: dict[str, Any], name: str, value: Any) -> None:
     cache[name] = value
 
 
-def _note_use(id: UUID) -> None:
-    """Have a key's use written by a thread of its own: no request waits for it."""
-    _used.put(id)
+def _note_use(touch: Callable[[Session, UUID, str], None], id: UUID, address: str) -> None:
+    """Have the use of a key or a session written by a thread of its own: no request waits for it."""
+    _used.put((touch, id, address))
     with _one_starts:
         if not any(thread.name == _NOTING for thread in threading.enumerate()):
             threading.Thread(target=_write_uses, name=_NOTING, daemon=True).start()
@@ -97,10 +114,10 @@ def _note_use(id: UUID) -> None:
 
 def _write_uses() -> None:
     while True:
-        id = _used.get()
+        touch, id, address = _used.get()
         try:
             with store.transaction() as session:
-                keys.touch(session, id)
+                touch(session, id, address)
         except SQLAlchemyError as fault:  # the next request a minute later notes it
             log.warning("The use of a key could not be noted: %s", fault)
 
@@ -115,8 +132,14 @@ def party(request: Request) -> Hashable:
 
 
 def bearer(request: Request, required: list[str]) -> Caller:
-    """Return whose API key a request carries, or refuse: key, expiry, address, scope, in this order."""
-    scheme, _, key = request.head.get("authorization", "").partition(" ")
+    """Return whose API key a request carries, or refuse: key, expiry, address, scope, in this order.
+
+    Where it carries none, a member's session may ask instead.
+    """
+    given = request.head.get("authorization")
+    if given is None and cookie(request):
+        return member(request, required)
+    scheme, _, key = (given or "").partition(" ")
     key = key.strip()
     if scheme.lower() != "bearer" or not _FORM.fullmatch(key):
         raise InvalidApiKey
@@ -136,8 +159,72 @@ def bearer(request: Request, required: list[str]) -> Caller:
     return request.known
 
 
+def cookie(request: Request) -> str | None:
+    """Return the token of the session that a browser sends."""
+    return _cookies(request).get(links.cookie())
+
+
+def member(request: Request, required: list[str]) -> Caller:
+    """Return whose session a request carries, or refuse: session, mode, where a change comes from, scope."""
+    return _signed_in(request, required, request.head.get("x-livemode", "false"), is_page=False)
+
+
+def visitor(request: Request, required: list[str]) -> Caller:
+    """Return whose session a page is asked for with: its mode is kept by the browser, its forms show the token."""
+    kept = _cookies(request).get(MODE_COOKIE, "false")
+    return _signed_in(request, required, kept if kept in _MODES else "false", is_page=True)
+
+
+def _cookies(request: Request) -> dict[str, str]:
+    given = request.head.get("cookie")
+    return cookie_parser(given) if given else {}
+
+
+def _signed_in(request: Request, required: list[str], mode: str, *, is_page: bool) -> Caller:
+    token = cookie(request)
+    if token is None:
+        raise InvalidSession
+    with store.reading() as reading:
+        row = signed_in.find(reading, token)
+    if row is None:
+        raise InvalidSession
+    if row.seen_at < now() - _NOTED_EVERY:
+        _note_use(signed_in.touch, row.id, request.address)
+    proof = tokens.page_token(token)
+    person = Person(row.member_id, row.user_id, row.role, row.id, row.proven_at, proof)
+    squads = None if roles.may_see_all(row.role) else frozenset(row.squads or ())
+    request.known = Caller(
+        row.organisation_id,
+        _MODES.get(mode.lower(), False),
+        row.plan,
+        frozenset(roles.scopes(row.role)),
+        person=person,
+        squads=squads,
+    )
+    if mode.lower() not in _MODES:
+        raise Invalid.at("/header/X-Livemode", "Must be true or false.")
+    given = request.head.get("x-csrf-token", "").encode()
+    if not is_page and request.method not in SAFE and not hmac.compare_digest(proof.encode(), given):
+        raise CsrfFailed
+    if missing := scopes.missing(request.known.scopes, required):
+        raise InsufficientScope("The role does not include what this needs.", required_scope=missing[0])
+    return request.known
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what another site has a browser send to the area: signing in has no session's token to show."""
+    origin = request.head.get("origin")
+    if (
+        origin is not None
+        and origin != links.origin()
+        and urlsplit(origin).netloc != request.head.get("host")
+    ):
+        raise CsrfFailed
+
+
 Scheme = Callable[[Request, list[str]], Caller]
-SCHEMES: dict[str, Scheme] = {"bearer": bearer}  # by its name in the documents
+# By its name in the documents.
+SCHEMES: dict[str, Scheme] = {"bearer": bearer, "session": member, "page": visitor}
 Alternatives = list[dict[str, list[str]]]  # a document's `security`: any of them, each of all its schemes
 
 

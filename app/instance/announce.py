@@ -9,10 +9,10 @@ import click
 from app.instance.places import Places
 
 
-def ready(where: Places, base_url: str, demo: dict[str, str], *, as_json: bool) -> None:
+def ready(where: Places, base_url: str, demo: dict[str, str], link: str | None, *, as_json: bool) -> None:
     """Print where the service is and how to get in: one line of JSON, or text for people."""
     if as_json:
-        facts = {"base_url": base_url, **demo, "mail_dir": str(where.mail)}
+        facts = {"base_url": base_url, **demo, "mail_dir": str(where.mail), "sign_in_url": link}
         click.echo(json.dumps(facts))
         sys.stdout.flush()
         return
@@ -22,6 +22,7 @@ def ready(where: Places, base_url: str, demo: dict[str, str], *, as_json: bool) 
         "Organisation": f"{demo['organisation']} (growth plan)",
         "Live key": demo["live_key"],
         "Test key": demo["test_key"],
+        "Sign in": link or f"{base_url}/area/",
         "Mail": f"{where.mail} (.eml files)",
         "Logs": str(where.logs),
     }

@@ -31,7 +31,7 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
             organisation = organisations.by_slug(session, SLUG)
             if organisation is None:
                 organisation = organisations.create(session, name="Demo", plan="growth")
-                person = {"email": "grace@example.com", "name": "Grace Hopper", "role": "developer"}
+                person = {"email": "grace@example.com", "name": "Grace Hopper", "role": "owner"}
                 members.add(session, organisation=organisation, **person)
             made = {"organisation": organisation.slug}
             for mode in ("live", "test"):
@@ -43,6 +43,27 @@ def prepare(where: Places, database_url: str) -> dict[str, str]:
                 trail.note(session, entry)
         places.write_private(where.data / FILE, json.dumps(made))
         return made
+    finally:
+        engine.engine().dispose()
+
+
+def sign_in_link(database_url: str, base_url: str) -> str | None:
+    """Make a link with which somebody of the demo organisation signs in, once; its owner, where it has one."""
+    import store
+    from rules import links
+    from rules.members import ROLES
+    from store.accounts import members, organisations, sign_ins
+    from store.database import engine
+
+    engine.configure(database_url, pool_size=1)
+    try:
+        with store.transaction() as session:
+            organisation = organisations.by_slug(session, SLUG)
+            people = members.of(session, organisation) if organisation else []
+            first = min(people, key=lambda one: ROLES.index(one.role), default=None)
+            made = first and sign_ins.make(session, first)
+        links.configure(base_url)
+        return links.sign_in(made[2]) if made else None
     finally:
         engine.engine().dispose()
 

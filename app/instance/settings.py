@@ -59,6 +59,8 @@ class Settings:
     turn_secret: str = ""  # shared with those turn: servers, for passwords that expire
     plans: str = ""  # numbers of the plans to replace, as JSON: {"starter": {"invites": 50}}
     reference_key: str = ""  # a test key that /docs/ is filled in with, for everybody who sees it
+    session_idle_hours: int = 12  # until a member who does nothing has to sign in again
+    session_days: int = 14  # and whatever they do
     metrics_port: int | None = None  # figures for Prometheus on a port of their own; 0: a free one
     metrics_host: str = "127.0.0.1"
 

@@ -83,8 +83,9 @@ def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: b
     try:
         for recipe in _recipes(where, listener, environ):
             watched.append(Watched(recipe, children.spawn(recipe), time.monotonic()))
+        link = demo_keys.sign_in_link(made.database_url, base_url)
         _await_web(listener, watched[0])
-        announce.ready(where, base_url, demo, as_json=as_json)
+        announce.ready(where, base_url, demo, link, as_json=as_json)
         _watch(servers, watched)
     finally:
         for one in watched:

@@ -5,7 +5,7 @@ from app.instance.settings import Settings
 from gateways import files, mail, models, sandbox, webhooks
 from rules import links, plans, voice
 from schemas import reference
-from store.accounts import limits, room
+from store.accounts import limits, room, signed_in
 from store.assessing import queueing
 from store.database import engine, secrets
 from store.database.waits import Waits
@@ -41,6 +41,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     files.configure(_store(settings))
     sandbox.configure(at_a_time=settings.programs_at_a_time)
     room.configure(most_mb=settings.files_most_mb)
+    signed_in.configure(idle_hours=settings.session_idle_hours, longest_days=settings.session_days)
     models.configure(
         base_url=settings.assistant_base_url,
         model=settings.assistant_model,

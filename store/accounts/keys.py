@@ -6,15 +6,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, bindparam, select, update
+from sqlalchemy import ForeignKey, Index, bindparam, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import tokens
 from rules.caller import Caller
 from rules.clock import now
+from rules.errors import NotFound
 from store.accounts.organisations import Organisation
 from store.database.base import ANYONE, Base, Identified
 from store.database.engine import Means
+from store.database.listing import Listing
 from store.database.prepared import Prepared
 
 
@@ -22,6 +24,7 @@ class ApiKey(Base, Identified):
     """One key of one organisation in one mode."""
 
     __tablename__ = "api_keys"
+    __table_args__ = (Index("ix_api_keys_owner", "organisation_id", "id"),)
 
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), index=True)
     name: Mapped[str]
@@ -33,6 +36,7 @@ class ApiKey(Base, Identified):
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
+    last_used_from: Mapped[str | None]  # the address, noted as often as the moment
 
 
 def digest(key: str) -> str:
@@ -102,9 +106,23 @@ def read(means: Means, caller: Caller) -> Any:
     return _READ.first(means, caller, id=caller.key_id)
 
 
-def touch(session: Session, id: UUID) -> None:
-    """Note that a key is used."""
-    session.execute(update(ApiKey).where(ApiKey.id == id).values(last_used_at=now()))
+def touch(session: Session, id: UUID, address: str) -> None:
+    """Note that a key is used, and from where."""
+    used = {"last_used_at": now(), "last_used_from": address}
+    session.execute(update(ApiKey).where(ApiKey.id == id).values(used))
+
+
+_SHOWN = [one for one in ApiKey.__table__.columns if one.name not in ("hash", "organisation_id")]
+LIST = Listing(select(*_SHOWN).where(ApiKey.organisation_id == ANYONE.organisation_id), {"-id": (ApiKey.id,)})
+
+
+def get(session: Session, caller: Caller, id: UUID) -> ApiKey:
+    """Load one of the caller's organisation, which nobody changes until the commit; raise NotFound."""
+    mine = select(ApiKey).where(ApiKey.organisation_id == caller.organisation_id, ApiKey.id == id)
+    row = session.scalars(mine.with_for_update()).first()
+    if row is None:
+        raise NotFound("There is no such key.")
+    return row
 
 
 def listing(session: Session, organisation: Organisation) -> Sequence[ApiKey]:

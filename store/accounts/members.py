@@ -5,20 +5,24 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, case, delete, func, literal_column, select, text, update
+from sqlalchemy import ForeignKey, Index, bindparam, case, delete, func, literal_column, select, text, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import members as rules
 from rules import tokens
+from rules.caller import Caller
 from rules.clock import now
 from rules.errors import DuplicateKey, Invalid, NotFound
 from rules.plans import PLANS
+from store.accounts import organisations
 from store.accounts.organisations import Organisation
 from store.accounts.squads import Squad, SquadMember
 from store.database import listing
 from store.database.base import ANYONE, Base, Identified
+from store.database.engine import Means
 from store.database.ids import new_id
+from store.database.prepared import Prepared
 
 
 class Member(Base, Identified):
@@ -28,6 +32,7 @@ class Member(Base, Identified):
     __table_args__ = (
         Index("uq_members_organisation_email", "organisation_id", text("lower(email)"), unique=True),
         Index("ix_members_owner", "organisation_id", "id"),
+        Index("ix_members_email", text("lower(email)")),
     )
 
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"))
@@ -88,12 +93,8 @@ SQUADS = (
     .scalar_subquery()
     .label("squads")
 )  # fmt: skip
-LIST = listing.Listing(
-    select(Member.id, Member.user_id, Member.name, Member.email, Member.role, Member.joined_at, SQUADS).where(
-        Member.organisation_id == ANYONE.organisation_id
-    ),
-    {"-id": (Member.id,)},
-)
+_ROWS = select(Member.id, Member.user_id, Member.name, Member.email, Member.role, Member.joined_at, SQUADS)
+LIST = listing.Listing(_ROWS.where(Member.organisation_id == ANYONE.organisation_id), {"-id": (Member.id,)})
 
 _ACCEPTED = MemberInvite.accepted_at.is_not(None)
 _STANDS = MemberInvite.revoked_at.is_(None)
@@ -217,6 +218,35 @@ def remove(session: Session, *, organisation: Organisation, email: str) -> str:
     if session.execute(taken_back.returning(MemberInvite.id)).first():
         return "invite"
     raise NotFound("There is no member and no open invite of this address.")
+
+
+def get(session: Session, caller: Caller, user_id: UUID) -> tuple[Member, int]:
+    """Load one, and how many owners there are; neither changes until the commit. Raises NotFound."""
+    organisations.lock(session, caller)
+    mine = select(Member).where(Member.organisation_id == caller.organisation_id)
+    found = session.scalars(mine.where(Member.user_id == user_id)).first()
+    if found is None:
+        raise NotFound("There is no such member.")
+    owners = mine.where(Member.role == "owner").with_only_columns(func.count())
+    return found, session.scalar(owners) or 0
+
+
+_READ = Prepared(_ROWS.where(Member.user_id == bindparam("user_id")))
+
+
+def read(means: Means, user_id: UUID) -> Any:
+    """Read one with their squads."""
+    return _READ.first(means, user_id=user_id)
+
+
+def take_back(session: Session, caller: Caller, invite_id: UUID) -> None:
+    """Take an open invite back, or raise NotFound."""
+    open_one = update(MemberInvite).where(
+        MemberInvite.organisation_id == caller.organisation_id, MemberInvite.id == invite_id
+    )
+    gone = open_one.where(~_ACCEPTED, _STANDS).values(revoked_at=now()).returning(MemberInvite.id)
+    if session.execute(gone).first() is None:
+        raise NotFound("There is no such open invite.")
 
 
 def to_notify(session: Session, organisation: Organisation) -> list[Member]:

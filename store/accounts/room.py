@@ -58,8 +58,8 @@ def used(session: Session, caller: Caller) -> int:
 def check(caller: Caller, used: int, size: int) -> None:
     """Refuse files for which there is no room: LIMIT_REACHED."""
     if size and used + size > _most:
-        # Who has no key is nobody of the organisation's.
-        known = {"limit": _most // MB, "used": used // MB} if caller.key_id else {}
+        # Who has neither key nor session is nobody of the organisation's.
+        known = {"limit": _most // MB, "used": used // MB} if caller.key_id or caller.person else {}
         raise LimitReached("The organisation's room for files is used up.", **known)
 
 

@@ -111,6 +111,8 @@ def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False)
 def hold(session: Session, caller: Caller, *ids: UUID | None) -> None:
     """Keep squads that are there from being deleted until the commit: before any other lock (store.database.locks)."""
     wanted = sorted({id for id in ids if id is not None})
+    if caller.squads is not None and not caller.squads.issuperset(wanted):
+        raise _none()
     mine = select(Squad.id).where(Squad.organisation_id == caller.organisation_id, Squad.id.in_(wanted))
     if wanted:
         session.execute(mine.order_by(Squad.id).with_for_update(read=True, key_share=True))
@@ -125,9 +127,14 @@ def named(session: Session, caller: Caller, id: UUID | None) -> Squad | None:
         return None
     mine = select(Squad).where(Squad.organisation_id == caller.organisation_id, Squad.id == id)
     row = session.scalars(mine.with_for_update(read=True, key_share=True)).first()
-    if row is None:
-        raise Invalid.at("/team_id", "There is no such squad.")
+    if row is None or (caller.squads is not None and id not in caller.squads):
+        raise _none()
     return row
+
+
+def _none() -> Invalid:
+    """Refuse what is no squad, or none of whose rows the caller sees: they give nothing away to others."""
+    return Invalid.at("/team_id", "There is no such squad.")
 
 
 def create(session: Session, caller: Caller, name: str) -> Squad:

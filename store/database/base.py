@@ -5,8 +5,22 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
-from sqlalchemy import Boolean, DateTime, ForeignKey, MetaData, Select, Text, Uuid, bindparam, select
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    DateTime,
+    ForeignKey,
+    MetaData,
+    Select,
+    Text,
+    Uuid,
+    any_,
+    bindparam,
+    literal,
+    select,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import (
     DeclarativeBase,
     Mapped,
@@ -122,8 +136,63 @@ def beside(*relations: Any, locked: bool) -> list[Any]:
     return [load(one) for one in relations]
 
 
+# Which squads see a row: those that its own team_id names, or those of the row that it belongs to. What is in no line
+# is everybody's, and so is what belongs to no squad.
+SQUAD_BY = {
+    "jobs": "team_id",
+    "assessments": "team_id",
+    "pipelines": "team_id",
+    "applications": "job_id",
+    "attachments": "application_id",
+    "offers": "job_id",
+    "invitations": "assessment_id",
+    "sessions": "assessment_id",
+    "recordings": "session_id",
+    "enrollments": "pipeline_id",
+    "enrollment_notes": "enrollment_id",
+    "interviews": "pipeline_enrollment_id",
+}
+
+
+class OfSquads(ColumnElement[bool]):
+    """What a statement asks of rows where it is made for who sees some squads alone; nothing for all others."""
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+
+@compiles(OfSquads)
+def _write_of_squads(element: OfSquads, compiler: Any, **options: Any) -> str:
+    if not getattr(compiler.dialect, "of_squads", False):
+        return "true"
+    squads = bindparam("squads", type_=ARRAY(Uuid()))
+    return f"({compiler.process(_of_squads(element.model.__table__, squads), **options)})"
+
+
+def _of_squads(table: Any, squads: ColumnElement[Any], alias: Any = None) -> ColumnElement[bool]:
+    column: ColumnElement[Any] = (table if alias is None else alias).c[SQUAD_BY[table.name]]
+    if column.key == "team_id":
+        return column.is_(None) | (column == any_(squads))
+    [reference] = table.c[column.key].foreign_keys
+    parent = reference.column.table
+    other = parent.alias()
+    inside = column.in_(select(other.c.id).where(_of_squads(parent, squads, other)))
+    return column.is_(None) | inside if table.c[column.key].nullable else inside
+
+
 def visible(caller: Caller | Anyone, model: type[Row]) -> Select[Row]:
-    """Select the rows this caller may see: its organisation's, in its mode."""
-    return select(model).where(
+    """Select the rows this caller may see: its organisation's, in its mode, and of its squads where it has some."""
+    mine = select(model).where(
         model.organisation_id == caller.organisation_id, model.livemode == caller.livemode
     )
+    table: Any = model.__table__  # type: ignore[attr-defined]  # every model has one
+    if table.name not in SQUAD_BY:
+        return mine
+    if isinstance(caller, Anyone):
+        return mine.where(OfSquads(model))
+    if caller.squads is None:
+        return mine
+    return mine.where(_of_squads(table, literal(list(caller.squads), ARRAY(Uuid()))))

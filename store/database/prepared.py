@@ -21,6 +21,10 @@ from store.database.engine import Change, Means, Reading, Writing
 
 _DIALECT = PGDialect_psycopg()
 
+# What writes a statement for who sees the rows of some squads alone (store.database.base.visible).
+_OF_SQUADS = PGDialect_psycopg()
+_OF_SQUADS.of_squads = True  # type: ignore[attr-defined]  # for OfSquads to see
+
 
 class Prepared:
     """A statement whose parameters have names; its rows have the columns as attributes.
@@ -30,10 +34,18 @@ class Prepared:
     transaction and in a reading, which keeps the use of the month that a statement tells of (usage.USED).
     """
 
-    def __init__(self, statement: Executable, *, planned_by_values: bool = False) -> None:
+    def __init__(
+        self,
+        statement: Executable,
+        *,
+        planned_by_values: bool = False,
+        dialect: PGDialect_psycopg = _DIALECT,
+    ) -> None:
+        self.statement = statement
+        self.of_squads: Prepared | None = None  # the same for who sees some squads alone, once one asks
         # PostgreSQL plans a prepared statement once for all values; where the best plan depends on them, each time.
         self.prepare = False if planned_by_values else None
-        compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]  # every statement has it
+        compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # every statement has it
         self.text = str(compiled)
         self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
         self.tells_use = "AS invites_used" in self.text
@@ -41,34 +53,44 @@ class Prepared:
 
     def all(self, means: Means, caller: Caller | None = None, **values: Any) -> list[Any]:
         """Return every row."""
-        found = self._run(means, caller, values).fetchall()
+        found = self.execute(means, caller, values).fetchall()
         if self.tells_use and found:
             _keep_use(means, found[0])
         return found
 
     def first(self, means: Means, caller: Caller | None = None, **values: Any) -> Any:
         """Return the first row, or None."""
-        found = self._run(means, caller, values).fetchone()
+        found = self.execute(means, caller, values).fetchone()
         if self.tells_use and found:
             _keep_use(means, found)
         return found
 
     def run(self, means: Change, caller: Caller | None = None, **values: Any) -> int:
         """Carry out a statement that returns nothing; return how many rows it changed."""
-        return self._run(means, caller, values).rowcount
+        return self.execute(means, caller, values).rowcount
 
     def bound(self, **values: Any) -> "Bound":
         """Return it with its values, to be carried out later."""
         return Bound(self, values)
 
-    def _run(self, means: Means, caller: Caller | None, values: dict[str, Any]) -> psycopg.Cursor[Any]:
+    def execute(self, means: Means, caller: Caller | None, values: dict[str, Any]) -> psycopg.Cursor[Any]:
+        """Carry it out and return where its rows are."""
         if caller is not None:
             values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
+            if caller.squads is not None:
+                return self.limited().execute(means, None, values | {"squads": list(caller.squads)})
         if self.tells_use:
             values["month"] = month()
         cursor = driver(means).cursor(row_factory=self._rows, binary=True)
         values = {**self.fixed, **values} if self.fixed else values
         return cursor.execute(self.text, values, prepare=self.prepare)
+
+    def limited(self) -> "Prepared":
+        """Return the same for who sees the rows of some squads alone."""
+        if self.of_squads is None:
+            by_values = self.prepare is False
+            self.of_squads = Prepared(self.statement, planned_by_values=by_values, dialect=_OF_SQUADS)
+        return self.of_squads
 
     def _rows(self, cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Any]:
         if self.shape is None:

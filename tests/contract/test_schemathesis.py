@@ -19,7 +19,7 @@ CASES = os.environ.get("CONTRACT_CASES", "2")
 # Each run is one thread (two of them break ast.parse of Python 3.11 now and then): two halves of the phases, which take
 # as long as each other, go side by side.
 PHASES = ("coverage", "examples,fuzzing,stateful")
-RUNS = list(itertools.product(("openapi", "candidate"), ("live",), PHASES))
+RUNS = list(itertools.product(("openapi", "candidate", "area"), ("live",), PHASES))
 if "CONTRACT_CASES" in os.environ:
     RUNS += [("openapi", "test", phases) for phases in PHASES]
 

@@ -26,7 +26,7 @@ __all__ = ["wired"]
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 DEPLOY = ROOT / "docs" / "deploy"
 NAMES = {"threads": "WEB_THREADS"}
-QUEUE = re.compile(r"^\| `([a-z]+)` \| [^|]+ \| ([^|]+) \| ([^|]+(?:min|s)) \|$", re.M)
+QUEUE = re.compile(r"^\| `([a-z_]+)` \| [^|]+ \| ([^|]+) \| ([^|]+(?:min|s)) \|$", re.M)
 COUNTING = (
     app.http.records.entrance,
     app.http.live.hub,

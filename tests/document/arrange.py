@@ -180,11 +180,12 @@ def _say_replays(document: Document) -> None:
 
 
 def _say_scopes(document: Document) -> None:
-    """Name an operation's scopes beside its key instead of within."""
+    """Name an operation's scopes beside its key or session instead of within."""
     for operation in _operations(document):
-        scopes = [need["bearer"] for need in operation.get("security", ()) if need.get("bearer")]
+        needs = [pair for need in operation.get("security", ()) for pair in need.items() if pair[1]]
+        scopes = [each for _, each in needs]
         if scopes:
-            operation |= {"security": [{"bearer": []}], SCOPES: scopes}
+            operation |= {"security": [{needs[0][0]: []}], SCOPES: scopes}
             said = " or ".join(" and ".join(f"`{one}`" for one in each) for each in scopes)
             operation["description"] = (
                 f"{operation.get('description', '').rstrip()}\n\nScope: {said}.".lstrip()

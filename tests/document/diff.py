@@ -130,6 +130,11 @@ def announced(changelog: str, version: str) -> set[str]:
     return {name for line in lines for name in re.findall(r"`([\w.]+)`", line)}
 
 
+def published() -> list[str]:
+    """Return the documents that were published before."""
+    return [name for name in document.NAMES if any(BASELINE.glob(f"{name}-*.yaml"))]
+
+
 def newest(name: str) -> Path:
     """Return the baseline of a document that was published last."""
     return max(
@@ -168,7 +173,7 @@ def main(words: list[str]) -> int:
         publish()
         return 0
     found = 0
-    for name in document.NAMES:
+    for name in published():
         baseline = newest(name)
         known = announced(CHANGELOG.read_text(), version(baseline))
         for which, what in breaks(load(baseline), resolved(document.read(name))):

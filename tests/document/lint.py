@@ -63,7 +63,8 @@ def main() -> int:
     runs = [
         [own, REDOCLY, "lint", "--format=stylish"],
         [*spectral, "--ruleset=spectral.yaml", "--fail-severity=hint",
-         *(f"../../spec/published/{name}" for name in ("openapi.yaml", "openapi-3.1.json", "candidate.yaml"))],
+         *(f"../../spec/published/{name}"
+           for name in ("openapi.yaml", "openapi-3.1.json", "candidate.yaml", "area.yaml"))],
     ]  # fmt: skip
     return sum(subprocess.run(run, cwd=HERE, env=environ, check=False).returncode != 0 for run in runs)
 

@@ -123,7 +123,9 @@ def test_a_stock_tool_bundles_the_same(name: str, tools: tuple[str, dict[str, st
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: str(path.relative_to(SPEC)))
 def test_whatever_stands_in_a_part_is_in_the_document(path: Path) -> None:
     part = yaml.safe_load(path.read_text())
-    whole = document.read("candidate" if "candidate" in (path.stem, path.parent.name) else "openapi")
+    whole = document.read(
+        next((one for one in document.NAMES if one in (path.stem, path.parent.name)), "openapi")
+    )
     operations = {
         one["operationId"]
         for item in whole["paths"].values()

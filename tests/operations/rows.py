@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tests.api import Api, address
+from tests.api import Api, address, owner_session
 from tests.documents import Documented
 
 JSON, FORM, MULTIPART = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
@@ -41,6 +41,7 @@ class Row:
     answers: str | None = JSON  # the media type of the answer; None where it has no body
     # Other ways to succeed that the document names: a second time, another kind of file.
     also: tuple["Row", ...] = ()
+    is_signed_in: bool = True  # where a member's session is what asks
 
 
 def fill(value: Any, ids: Ids) -> Any:
@@ -107,7 +108,8 @@ def ask(
 
     What `naming` has stands in query and body, whatever stands in the path.
     """
-    given = {"email": address(), **ids, **(naming or {})}
+    session = owner_session(api) if operation.by_session and row.is_signed_in else {}
+    given = {"email": address(), "csrf_token": session.get("X-CSRF-Token", ""), **ids, **(naming or {})}
     sent = fill(row.body, given) if body is None else body
     if sent is not None and "content" not in options:
         encoded = encode(sent, media or row.media, row.files if media in (None, MULTIPART) else None)
@@ -115,5 +117,7 @@ def ask(
         options = encoded | options
     options.setdefault("params", fill(dict(row.query), given))
     options.setdefault("follow_redirects", False)  # the answer is that of the operation
+    if session:
+        options["headers"] = session | options.get("headers", {})
     caller = dataclasses.replace(api, base="", key=api.key if operation.keyed else None)
     return caller.request(method or operation.method, at or path(operation, ids), **options)

@@ -10,7 +10,7 @@ from app.http.pipeline import Pipeline
 from tests.api import Tenant
 from tests.documents import Documented
 from tests.operations.rows import JSON, Row, ask
-from tests.operations.table.every import each
+from tests.operations.table.every import calls_others, each
 from tests.probes import faults
 
 
@@ -30,8 +30,9 @@ def test_running_an_operation_leaves_its_arguments_alone(
     ids = row.state(tenant.live)
     monkeypatch.setattr(Pipeline, "run", watched)
     assert ask(tenant.live, operation, row, ids).status_code == row.status
-    [(before, after)] = compared
-    assert before == after
+    assert compared
+    assert len(compared) == 1 or calls_others(operation)
+    assert all(before == after for before, after in compared)
 
 
 def asks_for_json(operation: Documented) -> bool:

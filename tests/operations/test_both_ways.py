@@ -26,6 +26,8 @@ MEBIBYTE = 1 << 20
 VOLATILE = {
     "id": r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
     "mark": r"(?:req|evt|test)_[0-9a-f]{32}",
+    "key": r"ct_(?:live|test)_[\w-]{6,43}",
+    "proof": r"(?<![\w-])[0-9a-f]{64}(?![\w-])",
     "moment": r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d\d\.\d\d\.\d{4} \d\d:\d\d",
     "secret": r"whsec_[A-Za-z0-9+/=]+",
     "sealed": r"gAAAA[A-Za-z0-9_=-]{60,}",

@@ -17,7 +17,7 @@ from app.instance.settings import ROOT
 from tests.api import Tenant
 from tests.documents import Documented
 from tests.operations.rows import Row, ask
-from tests.operations.table.every import each
+from tests.operations.table.every import calls_others, each
 
 GATEWAYS = str(ROOT / "gateways")
 SLOW = ("network", "files", "program", "model")
@@ -77,7 +77,7 @@ def test_what_reaches_gateways_does_so_in_the_lane_of_its_mark(
         assert threads <= {lane(operation)} & {*SLOW}, reached
 
 
-@each()
+@each(lambda one: not calls_others(one))
 def test_what_names_a_door_of_gateways_is_marked_and_nothing_else(operation: Documented, row: Row) -> None:
     handlers = importlib.import_module(f"handlers.{operation.definition['tags'][0]}")
     doors = {door for door in named(getattr(handlers, operation.id), set()) if door not in QUIET}

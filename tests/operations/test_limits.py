@@ -71,7 +71,7 @@ def test_a_request_counts_once_against_its_own_hour(
                 told_to_wait(ask(client, operation, row, ids), 0)
 
 
-@each(lambda one: not one.keyed and counted(one))
+@each(lambda one: not one.keyed and not one.by_session and counted(one))
 def test_who_has_no_key_is_counted_by_address(
     operation: Documented, row: Row, http: TestClient, ways: Ways
 ) -> None:

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from app.http.application import create_app
 from app.instance.settings import Settings
 from tests import seen
-from tests.api import Tenant
+from tests.api import Tenant, owner_session
 from tests.documents import Documented
 from tests.operations.rows import PLACE, Row, ask
 from tests.operations.table.every import DOCUMENTED, each
@@ -54,20 +54,18 @@ def is_list(operation: Documented) -> bool:
 def test_a_list_is_walked_from_page_to_page_and_back(operation: Documented, row: Row, tenant: Tenant) -> None:
     for _ in range(2):
         row.state(tenant.live)
+    key = {"Authorization": f"Bearer {tenant.live.key}"}
+    headers = owner_session(tenant.live) if operation.by_session else key
     plain = dataclasses.replace(row, query={})
     whole = ask(tenant.live, operation, plain, {}, params={"page_size": 100}).json()["results"][:3]
     page = ask(tenant.live, operation, plain, {}, params={"page_size": 1}).json()
     walked = page["results"]
     while page["next"] and len(walked) < len(whole):
-        page = tenant.live.http.get(
-            page["next"], headers={"Authorization": f"Bearer {tenant.live.key}"}
-        ).json()
+        page = tenant.live.http.get(page["next"], headers=headers).json()
         walked += page["results"]
     assert walked == whole
     assert len(whole) > 1
-    back = tenant.live.http.get(
-        page["previous"], headers={"Authorization": f"Bearer {tenant.live.key}"}
-    ).json()
+    back = tenant.live.http.get(page["previous"], headers=headers).json()
     assert back["results"] == [whole[-2]]
 
 

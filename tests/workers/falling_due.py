@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql
 import store
 from rules.clock import iso, now
 from store import outbox
+from store.accounts import members, sign_ins
 from store.branding import settings
 from store.database import aside
 from store.database.aside import Row
@@ -191,6 +192,22 @@ def counted(_: Tenant) -> None:
         counts.add(session, batch)
 
 
+def signed_in(tenant: Tenant) -> None:
+    for _ in range(COUNT):
+        tenant.member()
+
+
+def mailed_codes(tenant: Tenant) -> None:
+    with store.transaction() as session:
+        for _ in range(COUNT):
+            made = members.Member(
+                organisation_id=tenant.organisation.id, email=address(), name="Grace", role="member"
+            )
+            session.add(made)
+            session.flush()
+            sign_ins.make(session, made)
+
+
 MAKERS: dict[str, Callable[[Tenant], None]] = {
     "invitations": invited,
     "sessions": started,
@@ -211,6 +228,8 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "outbox": worked,
     "set aside": noted,
     "idempotent answers": answered,
+    "sessions of members": signed_in,
+    "codes to sign in with": mailed_codes,
     "audit rows": told,
     "request counts": counted,
     "request sketches": counted,

@@ -12,6 +12,7 @@ from store.database.ids import new_id
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _SLUG = re.compile(r"[a-z0-9-]{1,120}")
+ACTORS = {"public_api": "key", "area": "member", "candidate": "candidate"}  # by the channel
 HIDDEN = "…"  # instead of a token, which is a credential, and of what is no name of ours
 
 
@@ -27,11 +28,15 @@ class Operation(Protocol):
 
 def entry(operation: Operation, request: Request) -> Entry:
     """Begin the row of a request: who, from where, what for."""
-    made = Entry(operation.channel, "key" if operation.channel == "public_api" else "candidate", operation.id)
-    if caller := request.caller or request.known:
+    made = Entry(operation.channel, ACTORS[operation.channel], operation.id)
+    caller = request.caller or request.known
+    if caller and caller.person:
+        made.channel, made.actor_type = "area", "member"
+    if caller:
         made.organisation_id, made.livemode = caller.organisation_id, caller.livemode
         # A candidate's address is theirs, and is not kept.
-        made.actor_id, made.ip = caller.key_id, request.address
+        made.ip = request.address
+        made.actor_id = caller.person.user_id if caller.person else caller.key_id
     made.method, made.request_id, made.began = operation.method, request.id, request.started
     return made
 

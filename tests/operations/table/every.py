@@ -1,12 +1,13 @@
-"""The whole table: the succeeding request of each operation of both documents."""
+"""The whole table: the succeeding request of each operation of all documents."""
 
 from collections.abc import Callable
 
 import pytest
 
-from tests.documents import Documented, operations
+from tests.documents import Documented, documents, operations
 from tests.operations.rows import Row
 from tests.operations.table import (
+    area,
     assessments,
     assistant,
     candidate,
@@ -34,9 +35,15 @@ PARTS = (
     insights,
     assistant,
     candidate,
+    area,
 )
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
-DOCUMENTED = {one.id: one for name in ("openapi", "candidate") for one in operations(name).values()}
+DOCUMENTED = {one.id: one for name in documents() for one in operations(name).values()}
+
+
+def calls_others(operation: Documented) -> bool:
+    """Whether it is a page of members, which does nothing but by other operations."""
+    return bool(operation.definition["tags"] == ["area"])
 
 
 def each(wanted: Callable[[Documented], object] = lambda operation: True) -> pytest.MarkDecorator:

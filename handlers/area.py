@@ -1,0 +1,225 @@
+"""The pages of the area. They show and change nothing by themselves: each calls the operations of its table."""
+
+import hmac
+from typing import Any
+from urllib.parse import quote
+
+from handlers import pages
+from rules.caller import Caller
+from rules.clock import iso, now
+from rules.errors import CsrfFailed, Invalid
+from rules.events import EVENTS
+from schemas import area as schemas
+from schemas import people
+from schemas.area import Section
+from schemas.views import Call, Called, Redirect, View
+
+Body = dict[str, Any]
+# Within the service the address of the page that a form is on is no secret, and shows that it is our own.
+HEADERS = pages.HEADERS | {"Referrer-Policy": "same-origin"}
+
+
+def show_area(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
+    """Show how the organisation stands."""
+    return _show("home", call, caller, query)
+
+
+def change_area(call: Call, caller: Caller | None, body: Body) -> Redirect:
+    """Switch between live and test, or sign out."""
+    if caller is None:
+        return _to_sign_in(schemas.HOME)
+    _check(caller, body)
+    if body["action"] == "sign_out":
+        return Redirect(schemas.SIGN_IN, HEADERS | call("sign_out", token=body["csrf_token"]).headers)
+    if body["action"] != "mode":
+        raise Invalid.at("/action", "There is no such action.")
+    is_live = body["fields"].get("livemode") == "true"
+    return Redirect(schemas.local(body["fields"].get("next")), HEADERS | people.mode(livemode=is_live))
+
+
+def show_keys_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
+    """Show the keys, and the form of a new one."""
+    return _show("keys", call, caller, query)
+
+
+def change_keys_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redirect:
+    """Make, follow or revoke a key."""
+    return _act("keys", call, caller, body)
+
+
+def show_webhooks_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
+    """Show the webhooks of a mode, and the form of a new one."""
+    return _show("webhooks", call, caller, query)
+
+
+def change_webhooks_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redirect:
+    """Make a webhook."""
+    return _act("webhooks", call, caller, body)
+
+
+def show_webhook_page(call: Call, caller: Caller | None, id: str, **query: Any) -> View | Redirect:
+    """Show a webhook with its deliveries."""
+    return _show("webhook", call, caller, query, id=id)
+
+
+def change_webhook_on_page(call: Call, caller: Caller | None, id: str, body: Body) -> View | Redirect:
+    """Test, change or delete a webhook, or send something again."""
+    return _act("webhook", call, caller, body, id=id)
+
+
+def show_events_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
+    """Show what happened."""
+    return _show("events", call, caller, query)
+
+
+def show_requests_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
+    """Show the requests of keys, each refusal with what it means."""
+    return _show("requests", call, caller, query)
+
+
+def show_members_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
+    """Show the members, who is invited, and what the roles include."""
+    return _show("members", call, caller, query)
+
+
+def change_members_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redirect:
+    """Invite, change or remove somebody."""
+    return _act("members", call, caller, body)
+
+
+def show_sessions_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
+    """Show where the person is signed in."""
+    return _show("sessions", call, caller, query)
+
+
+def change_sessions_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redirect:
+    """End sessions."""
+    return _act("sessions", call, caller, body)
+
+
+def show_sign_in_page(caller: Caller | None, next: str | None) -> View | Redirect:
+    """Ask for an address to mail a code to."""
+    return Redirect(schemas.local(next), HEADERS) if caller else _sign_in_page(next=schemas.local(next))
+
+
+def sign_in_on_page(call: Call, body: Body) -> View | Redirect:
+    """Have a code mailed, or sign in with one."""
+    email, after = body["email"].strip(), schemas.local(body["next"])
+    if not body["code"]:
+        asked = call("sign_in_by_mail", body={"email": email})
+        return _sign_in_page(email=email, next=after, is_asked=asked.error is None, refused=asked)
+    answer = call("sign_in_by_code", body={"email": email, "code": body["code"].replace(" ", "")})
+    if answer.error:
+        return _sign_in_page(email=email, next=after, is_asked=True, refused=answer)
+    return Redirect(after, HEADERS | answer.headers)
+
+
+def show_sign_in_link_page(token: str) -> View:
+    """Show the button of a link: programs that look at mails open links too, and press no buttons."""
+    return _sign_in_page(token=token)
+
+
+def sign_in_by_link_on_page(call: Call, token: str) -> View | Redirect:
+    """Sign in with a link."""
+    answer = call("sign_in_by_code", body={"token": token})
+    return _sign_in_page(refused=answer) if answer.error else Redirect(schemas.HOME, HEADERS | answer.headers)
+
+
+def _sign_in_page(*, refused: Called | None = None, **values: Any) -> View:
+    return pages.page(
+        "area/sign-in.html",
+        status=refused.status if refused and refused.error else 200,
+        headers=HEADERS,
+        wanted=pages.ENGLISH,
+        refused=refused,
+        is_safe=schemas.is_safe_here(),
+        **values,
+    )
+
+
+def _to_sign_in(path: str) -> Redirect:
+    return Redirect(f"{schemas.SIGN_IN}?next={quote(path, safe='/')}", HEADERS)
+
+
+def _check(caller: Caller, body: Body) -> None:
+    """Refuse a form that was not made for this session."""
+    assert caller.person
+    if not hmac.compare_digest(caller.person.token.encode(), body["csrf_token"].encode()):
+        raise CsrfFailed
+
+
+def _act(name: str, call: Call, caller: Caller | None, body: Body, **path: str) -> View | Redirect:
+    """Do what a form asks for; where it is refused, or shows something once, show the page again."""
+    section = schemas.SECTIONS[name]
+    here = section.path.format(**path)
+    if caller is None:
+        return _to_sign_in(here)
+    _check(caller, body)
+    action = section.actions.get(body["action"])
+    if action is None:
+        raise Invalid.at("/action", "There is no such action.")
+    inner = {one: str(body["fields"].get(one, "")) for one in action.path} | path
+    wanted = schemas.named(action, inner)
+    answer = call(action.operation, token=body["csrf_token"], body=action.asked(body["fields"]), **wanted)
+    if answer.error is None and not action.shows:
+        return Redirect(action.leads_to or f"{here}?done={body['action']}", HEADERS)
+    return _show(name, call, caller, {}, answer=answer, given=body, **path)
+
+
+def _show(
+    name: str,
+    call: Call,
+    caller: Caller | None,
+    query: Body,
+    *,
+    answer: Called | None = None,
+    given: Body | None = None,
+    **path: str,
+) -> View | Redirect:
+    section = schemas.SECTIONS[name]
+    here = section.path.format(**path)
+    if caller is None:
+        return _to_sign_in(here)
+    asked = {"cursor" if one == "page" else one: value for one, value in query.items() if one != "done"}
+    read = {
+        what: call(operation, query=asked if what == section.asks else {}, **path)
+        for what, operation in section.reads.items()
+    }
+    me = call("get_me")
+    if me.error:  # it has just ended
+        return _to_sign_in(here)
+    failed = next((one for one in read.values() if one.error), None) if section.needs else None
+    action = section.actions.get(given["action"]) if given else None
+    return pages.page(
+        "area/refused.html" if failed else section.template,
+        status=(failed or answer or me).status if failed or (answer and answer.error) else 200,
+        headers=HEADERS,
+        wanted=pages.ENGLISH,
+        me=me.body,
+        can=caller.scopes,
+        livemode=caller.livemode,
+        section=section,
+        here=here,
+        sections=_listed(caller),
+        read={what: None if one.error else one.body for what, one in read.items()},
+        asked=asked,
+        failed=failed,
+        refused=answer if answer and answer.error else None,
+        made=answer.body if answer and not answer.error else None,
+        done=action.done
+        if action and answer and not answer.error
+        else schemas.said(section, query.get("done")),
+        given=given or {"action": "", "fields": {}},
+        is_proven=me.body["session"]["proven_until"] > iso(now()),
+        opened=schemas.opened,
+        cursor=schemas.cursor,
+        events=EVENTS,
+    )
+
+
+def _listed(caller: Caller) -> list[Section]:
+    return [
+        one
+        for one in schemas.SECTIONS.values()
+        if one.is_listed and (not one.needs or one.needs in caller.scopes)
+    ]

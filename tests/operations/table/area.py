@@ -1,0 +1,140 @@
+"""The area: signing in, sessions, keys and members."""
+
+import dataclasses
+from typing import Any
+from uuid import UUID
+
+import store
+from store.accounts import members, sign_ins
+from store.accounts.members import Member
+from tests.api import Api, owner_session
+from tests.operations import states
+from tests.operations.rows import FORM, Ids, Row, State, nothing
+
+
+def a_person(api: Api) -> Member:
+    """The owner whose sessions the rows are asked with."""
+    owner_session(api)
+    with store.transaction() as session:
+        organisation = UUID(api.get("/org/").json()["id"])
+        found = members.of(session, session.get_one(members.Organisation, organisation))
+        return next(one for one in found if one.name == "Grace Hopper")
+
+
+def a_code(api: Api) -> Ids:
+    """A code and a link that somebody was mailed."""
+    person = a_person(api)
+    with store.transaction() as session:
+        made = sign_ins.make(session, session.get_one(Member, person.id))
+        assert made
+        return {"owner": person.email, "code": made[1], "link": made[2]}
+
+
+def a_session(api: Api) -> Ids:
+    """Another session of the person who asks."""
+    owner_session(api)
+    headers = owner_session(api)
+    shown = api.http.get("/api/v1/area/me/", headers=headers).json()
+    return {"session_id": shown["session"]["id"]}
+
+
+def a_key(api: Api) -> Ids:
+    made = {"name": "To be changed", "livemode": False}
+    answer = api.http.post("/api/v1/area/keys/", json=made, headers=owner_session(api))
+    return {"key_id": answer.json()["id"]}
+
+
+KEY = {
+    "name": "Applicant tracking system",
+    "livemode": True,
+    "scopes": ["jobs:read", "applications:write"],
+    "cidrs": ["203.0.113.0/24"],
+    "expires_at": "2031-01-01T12:00:00.000Z",
+}
+PAGE = "text/html"
+NO_TOKEN = {"csrf_token": "", "action": "create"}
+
+
+def a_link(api: Api) -> Ids:
+    """The token of a mail's link."""
+    return {"token": a_code(api)["link"]}
+
+
+def a_form(action: str, state: State = nothing, **fields: Any) -> Row:
+    """A form of a page, which leads to another one."""
+    body = {"csrf_token": "{csrf_token}", "action": action, "fields": fields}
+    return Row(state, body, status=303, media=FORM, answers=None)
+
+
+def a_page(action: str, state: State = nothing, **fields: Any) -> Row:
+    """A form that shows something once, on the page itself."""
+    return dataclasses.replace(a_form(action, state, **fields), status=200, answers=PAGE)
+
+
+NOBODY = Row(status=303, answers=None, is_signed_in=False)
+
+
+def shown(state: State = nothing, **query: Any) -> Row:
+    """A page; who is not signed in is led to the page to do so."""
+    nobody = dataclasses.replace(NOBODY, state=state)
+    return Row(state, query=query, answers=PAGE, also=(nobody,))
+
+
+ROWS = {
+    "show_area": shown(),
+    "change_area": a_form("mode", livemode="true", next="/area/keys/"),
+    "show_sign_in_page": Row(
+        query={"next": "/area/keys/"},
+        status=303,
+        answers=None,
+        also=(Row(answers=PAGE, is_signed_in=False),),
+    ),
+    "sign_in_on_page": Row(
+        body={"email": "{email}", "next": "/area/keys/"},
+        media=FORM,
+        answers=PAGE,
+        also=(Row(a_code, {"email": "{owner}", "code": "{code}"}, status=303, media=FORM, answers=None),),
+    ),
+    "show_sign_in_link_page": Row(a_link, answers=PAGE),
+    "sign_in_by_link_on_page": Row(a_link, status=303, answers=None),
+    "show_keys_page": shown(a_key, done="create"),
+    "change_keys_on_page": dataclasses.replace(
+        a_page("create", name="ATS", livemode="true", scopes=["jobs:read"], cidrs="203.0.113.0/24, ::/0"),
+        also=(a_form("revoke", a_key, key_id="{key_id}"),),
+    ),
+    "show_webhooks_page": shown(states.a_webhook),
+    "change_webhooks_on_page": dataclasses.replace(
+        a_page("create", name="ATS", url="https://hooks.example.com/area", events=["*"]),
+        also=(dataclasses.replace(NOBODY, body=NO_TOKEN, media=FORM),),
+    ),
+    "show_webhook_page": shown(states.a_webhook, status="failed"),
+    "change_webhook_on_page": dataclasses.replace(
+        a_page("rotate", states.a_webhook, overlap_hours="2"),
+        also=(a_form("pause", states.a_webhook, is_active="false"),),
+    ),
+    "show_events_page": shown(type="job.created"),
+    "show_requests_page": shown(code="NOT_FOUND", operation="create_job"),
+    "show_members_page": shown(states.a_member_invite),
+    "change_members_on_page": a_form("invite", email="{email}", role="developer"),
+    "show_sessions_page": shown(a_session),
+    "change_sessions_on_page": a_form("end", a_session, session_id="{session_id}"),
+    "sign_in_by_mail": Row(body={"email": "{email}"}, status=202),
+    "sign_in_by_code": Row(
+        a_code, {"email": "{owner}", "code": "{code}"}, also=(Row(a_code, {"token": "{link}"}),)
+    ),
+    "sign_out": Row(status=204, answers=None),
+    "confirm_identity": Row(a_code, {"code": "{code}"}),
+    "get_me": Row(),
+    "list_sessions": Row(a_session),
+    "end_session": Row(a_session, status=204, answers=None),
+    "end_other_sessions": Row(a_session),
+    "list_keys": Row(a_key),
+    "create_key": Row(body=KEY, status=201),
+    "revoke_key": Row(a_key),
+    "rotate_key": Row(a_key, {"overlap_hours": 2}, status=201),
+    "list_roles": Row(),
+    "invite_member": Row(body={"email": "{email}", "role": "developer"}, status=201),
+    "revoke_member_invite": Row(states.a_member_invite, status=204, answers=None),
+    "change_member": Row(states.a_member, {"role": "reviewer"}),
+    "remove_member": Row(states.a_member, status=204, answers=None),
+}
