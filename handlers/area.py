@@ -148,7 +148,7 @@ def _check(caller: Caller, body: Body) -> None:
         raise CsrfFailed
 
 
-def _act(name: str, call: Call, caller: Caller | None, body: Body, **path: str) -> View | Redirect:
+def _act(name: str, call: Call, caller: Caller | None, body: Body, **path: Any) -> View | Redirect:
     """Do what a form asks for; where it is refused, or shows something once, show the page again."""
     section = schemas.SECTIONS[name]
     here = section.path.format(**path)
@@ -159,7 +159,7 @@ def _act(name: str, call: Call, caller: Caller | None, body: Body, **path: str) 
     if action is None:
         raise Invalid.at("/action", "There is no such action.")
     inner = {one: str(body["fields"].get(one, "")) for one in action.path} | path
-    wanted = schemas.named(action, inner)
+    wanted: Body = schemas.named(action, inner)
     answer = call(action.operation, token=body["csrf_token"], body=action.asked(body["fields"]), **wanted)
     if answer.error is None and not action.shows:
         return Redirect(action.leads_to or f"{here}?done={body['action']}", HEADERS)
@@ -174,7 +174,7 @@ def _show(
     *,
     answer: Called | None = None,
     given: Body | None = None,
-    **path: str,
+    **path: Any,
 ) -> View | Redirect:
     section = schemas.SECTIONS[name]
     here = section.path.format(**path)

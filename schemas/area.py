@@ -39,7 +39,7 @@ def _whole(given: Any) -> Any:
 
 
 def _is_true(given: Any) -> bool:
-    return given == "true"
+    return bool(given == "true")
 
 
 def _moment(given: Any) -> str | None:

@@ -11,12 +11,15 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
+from urllib.parse import urlencode
 
+import orjson
 from connexion.operations import AbstractOperation
 from sqlalchemy.orm import Session
+from starlette.datastructures import Headers
 
 import store
-from app.http import answers, bodies, calling, limits, once, security
+from app.http import answers, bodies, limits, once, security
 from app.http.answers import Answer, Made
 from app.http.context import Receive, Request
 from app.http.records import traces
@@ -24,6 +27,8 @@ from app.http.threads import lanes
 from app.http.validation import Reader
 from rules import deprecation, links, plans
 from rules.caller import Caller
+from rules.errors import Refusal
+from schemas.views import Called
 from store.accounts import idempotency, organisations
 from store.auditing import trail
 from store.auditing.trail import Entry
@@ -168,6 +173,40 @@ class Pipeline:
         """Take the last two steps."""
         return self.render(request, self.run(request))
 
+    def called(
+        self,
+        page: Request,
+        *,
+        token: str = "",
+        query: Mapping[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+        **path: Any,
+    ) -> Called:
+        """Take the steps for who looks at a page, as if they had asked: scopes and the session's token too."""
+        asked = {name: value for name, value in (query or {}).items() if value not in (None, "")}
+        request = Request(
+            id=page.id,
+            address=page.address,
+            method=self.method,
+            path=self.template.format(**path),
+            query=urlencode(asked).encode(),
+            head=Headers({"user-agent": page.head.get("user-agent", ""), "content-type": bodies.JSON}),
+            pipeline=self,
+            caller=page.caller if self.security else None,
+            body=b"" if body is None else orjson.dumps(body),
+            started=page.started,
+        )
+        try:
+            if self.security:
+                security.check_session(request, self.security, token)
+            answer = self.serve(request)
+        except Refusal as refusal:
+            details = {"documentation_url": links.error(refusal.code), **refusal.details}
+            error = {"code": refusal.code, "message": str(refusal), "details": details}
+            return Called(refusal.status, {"error": error})
+        shown = orjson.loads(answer.body) if answer.body and answer.media_type == bodies.JSON else None
+        return Called(answer.status, shown, answer.headers)
+
     # --- What `run` is made of
 
     def _make(self, request: Request, means: Means | None, finish: Begin = store.transaction) -> Made:
@@ -187,7 +226,7 @@ class Pipeline:
             "finish": lambda: _finish(finish, entry),
             "caller": caller,
             "address": request.address,
-            "call": lambda operation_id, **asked: calling.call(self.others[operation_id], request, **asked),
+            "call": lambda operation_id, **asked: self.others[operation_id].called(request, **asked),
         }
         made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})
         body, status = made if isinstance(made, tuple) else (made, self.success)

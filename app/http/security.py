@@ -211,6 +211,18 @@ def _signed_in(request: Request, required: list[str], mode: str, *, is_page: boo
     return request.known
 
 
+def check_session(request: Request, alternatives: "Alternatives", token: str) -> None:
+    """Refuse what the session of a page's visitor may not do, or what did not come from a form of its own."""
+    caller = request.caller
+    if caller is None or caller.person is None:
+        raise InvalidSession
+    if request.method not in SAFE and not hmac.compare_digest(caller.person.token.encode(), token.encode()):
+        raise CsrfFailed
+    missing = [scopes.missing(caller.scopes, each) for need in alternatives for each in need.values()]
+    if all(missing):
+        raise InsufficientScope("The role does not include what this needs.", required_scope=missing[0][0])
+
+
 def check_origin(request: Request) -> None:
     """Refuse what another site has a browser send to the area: signing in has no session's token to show."""
     origin = request.head.get("origin")
