@@ -6,6 +6,7 @@ from typing import Protocol
 from rules.errors import Invalid, LimitReached
 from rules.plans import Plan
 from rules.roles import ROLES as _ROLES
+from rules.words import say
 
 ROLES = tuple(_ROLES)
 NOTIFIED = ("owner", "admin", "recruiter")  # who is mailed about candidates

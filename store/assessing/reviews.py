@@ -11,6 +11,7 @@ from rules import reviews as rules
 from rules.caller import Caller
 from rules.errors import NotFound
 from store.accounts import keys
+from store.accounts.members import Member
 from store.assessing import assessments, sessions
 from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
@@ -96,7 +97,15 @@ def _hold(session: Session, caller: Caller, id: UUID) -> tuple[SessionCase, dict
     row = session.scalars(found).first()
     if row is None:
         raise NotFound("There is no such answer that waits for a review.")
-    key = keys.read(session, caller)
-    by, moment = {"type": "key", "id": str(key.id), "name": key.name}, sessions.moment(session)
+    by, moment = _asker(session, caller), sessions.moment(session)
     rules.check_claim(row.claimed_by, row.claimed_until, by=by, now=moment)
     return row, by, moment
+
+
+def _asker(session: Session, caller: Caller) -> dict[str, Any]:
+    """Name who asks: the member by whose session, or the key."""
+    if caller.person:
+        member = session.get_one(Member, caller.person.id)
+        return {"type": "member", "id": str(member.user_id), "name": member.name}
+    key = keys.read(session, caller)
+    return {"type": "key", "id": str(key.id), "name": key.name}

@@ -175,3 +175,13 @@ def test_who_has_an_answer_in_hand_is_not_told_to_its_candidate(
     claim(tenant.live, id)
     person = tenant.live.get(f"/invites/{taken.token}/").json()["candidate_id"]
     assert "claimed" not in tenant.live.get(f"/candidates/{person}/export/").text
+
+
+def test_a_member_has_one_in_hand_by_name(tenant: Tenant, answer: tuple[Taken, str]) -> None:
+    _, id = answer
+    reviewer = tenant.member("reviewer", livemode=True)
+    held = claim(reviewer, id).json()["claimed_by"]
+    assert (held["type"], held["name"]) == ("member", "Grace")
+    refusal(claim(tenant.live, id), 409, "ALREADY_CLAIMED")
+    refusal(claim(tenant.member("reviewer", livemode=True), id), 409, "ALREADY_CLAIMED")
+    assert claim(reviewer, id, "release").json()["claimed_by"] is None
