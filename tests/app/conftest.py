@@ -21,7 +21,7 @@ class Anything(Api):
     """A key, and before the area a session of the organisation's owner."""
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        if path.startswith(("/api/v1/area/", "/area/")):
+        if path.startswith(("/api/v1/area", "/area")):
             options["headers"] = owner_session(self) | dict(options.get("headers") or {})
         return super().request(method, path, **options)
 
