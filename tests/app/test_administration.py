@@ -15,6 +15,7 @@ from tests.api import Tenant, address
 from tests.api import tenant as make_tenant
 from tests.app import instances
 from tests.shared import environ
+from tests.signing import a_member, nobody
 
 
 @pytest.fixture
@@ -82,3 +83,12 @@ def test_squads_are_made_listed_and_joined(tenant: Tenant, other: Tenant, facts:
     [shown] = tenant.live.get(f"/org/squads/{made['id']}/members/").json()["results"]
     assert shown["user_id"] == id
     assert "no such squad" in refused("squads", "add", other.live.squad()["id"], id, *org)
+
+
+def test_a_link_to_sign_in_is_made_where_there_is_no_mail(tenant: Tenant, facts: Any, refused: Any) -> None:
+    person = a_member(tenant, "developer")
+    [made] = facts("members", "link", person.email)
+    assert (made["organisation"], made["role"]) == (tenant.organisation.name, "developer")
+    token = made["url"].rstrip("/").rpartition("/")[2]
+    assert nobody(tenant).post("/sign-in/code/", {"token": token}).status_code == 200
+    assert "Nobody has the address" in refused("members", "link", "nobody@example.com")

@@ -315,6 +315,9 @@ def test_every_encoding_of_the_documents_examples_says_the_same(client: Api, ope
         assert len(statuses) == 1, [one.text for one in answers]
         # The example's job is a draft here, and drafts take no applications; its stages are another pipeline's.
         refused = {400} if operation.id in ("create_application", "update_pipeline") else set()
+        # An address is looked up later; the example's code is nobody's.
+        refused |= {202} if operation.id == "sign_in_by_mail" else set()
+        refused |= {400} if operation.id in ("sign_in_by_code", "confirm_identity") else set()
         refused |= {503} if operation.id == "ask_assistant" else set()  # no model is set up here
         assert statuses <= {201, 404} | refused, answers[0].text
 
