@@ -26,6 +26,7 @@ def list_keys(reading: Reading, caller: Caller, **query: Any) -> Page:
 def create_key(session: Session, caller: Caller, body: Body) -> Body:
     """Make a key; only this answer has the key itself."""
     roles.check_proven(caller, now())
+    roles.check_may_open(caller, body["scopes"])
     cidrs = rules.check_new(body["cidrs"], body["expires_at"], now())
     made, key = keys.create(
         session,
@@ -51,6 +52,7 @@ def rotate_key(session: Session, caller: Caller, key_id: UUID, body: Body) -> Bo
     """Make a key that may do what another may, which goes on for a while."""
     roles.check_proven(caller, now())
     old = keys.get(session, caller, key_id)
+    roles.check_may_open(caller, old.scopes)
     rules.check_works(old.revoked_at, old.expires_at, now())
     made, key = keys.create(
         session,

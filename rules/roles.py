@@ -1,6 +1,6 @@
 """What the people of an organisation may do: each role is a set of scopes, in one table."""
 
-from collections.abc import Set
+from collections.abc import Collection, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -33,8 +33,8 @@ ROLES = {
     ),
     str(say("admin")): Role(str(say("Everything.")), _EVERYTHING, sees_all=True),
     str(say("developer")): Role(
-        str(say("Keys, webhooks, events and requests; reads everything else.")),
-        _READS | {"webhooks:write", "assistant:write", "keys:manage"},
+        str(say("Keys, webhooks and whatever a key may do, but the organisation's own settings.")),
+        _EVERYTHING - {"organisation:write", "members:manage"},
     ),
     str(say("recruiter")): Role(
         str(say("Jobs, applications, assessments, invitations, candidates, interviews and offers.")),
@@ -63,6 +63,15 @@ def check_proven(caller: Caller, moment: datetime) -> None:
     """Refuse whoever has not shown for a while that they are who signed in."""
     if caller.person is None or caller.person.proven_at <= moment - PROVEN_FOR:
         raise ConfirmationRequired
+
+
+def check_may_open(caller: Caller, wanted: Collection[str]) -> None:
+    """Refuse a key that may do more than who makes it; one without scopes may do everything."""
+    beyond = [scope for scope in wanted or SCOPES if scope not in caller.scopes]
+    if beyond and not wanted:
+        raise Invalid.at("/scopes", "Name what the key may do: without scopes it may do more than you.")
+    if beyond:
+        raise Invalid.at("/scopes", f"A key may do no more than who makes it: not {', '.join(beyond)}.")
 
 
 def check_may_give(caller: Caller, role: str) -> None:

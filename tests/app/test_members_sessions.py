@@ -21,11 +21,11 @@ from tests.trail import log, seal
 OPERATIONS = [one for one in operations("openapi").values() if one.scopes]
 WRITES = {
     "owner": {one.partition(":")[0] for one in SCOPES},
-    "developer": {"webhooks", "assistant"},
     "reviewer": {"assessments"},
     "member": set(),
 }
 WRITES["admin"] = WRITES["owner"]
+WRITES["developer"] = WRITES["owner"] - {"organisation"}
 WRITES["recruiter"] = WRITES["owner"] - {"organisation", "webhooks"}
 READS = dict.fromkeys(ROLES, WRITES["owner"])
 READS["recruiter"] = WRITES["owner"] - {"webhooks"}

@@ -16,7 +16,7 @@ NAME = '<script>alert("key")</script>'
 
 @pytest.fixture
 def me(tenant: Tenant) -> Api:
-    return area(tenant.member("developer"))
+    return area(tenant.member("admin"))
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +94,16 @@ def test_other_roles_neither_see_nor_make_keys(tenant: Tenant, role: str) -> Non
     person = area(tenant.member(role))
     refusal(person.get("/keys/"), 403, "INSUFFICIENT_SCOPE")
     refusal(person.post("/keys/", {"name": "ATS", "livemode": True}), 403, "INSUFFICIENT_SCOPE")
+
+
+def test_a_key_may_do_no_more_than_who_makes_it_or_follows_it(tenant: Tenant, me: Api) -> None:
+    developer = area(tenant.member("developer"))
+    for scopes in ([], ["jobs:write", "organisation:write"]):
+        wanted = {"name": "ATS", "livemode": True, "scopes": scopes}
+        assert list(faults(developer.post("/keys/", wanted))) == ["/scopes"]
+        theirs = me.post("/keys/", wanted).json()
+        assert list(faults(developer.post(f"/keys/{theirs['id']}/rotate/", {}))) == ["/scopes"]
+    assert (
+        developer.post("/keys/", {"name": "ATS", "livemode": True, "scopes": ["jobs:write"]}).status_code
+        == 201
+    )
