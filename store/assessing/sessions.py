@@ -60,8 +60,9 @@ class CandidateSession(Base, Owned, Updated):
         ),
         Index("ix_sessions_passed", "assessment_id", "passed", "id", "updated_at"),
         Index(
-            "ix_sessions_scores",
+            "ix_sessions_settled",
             "assessment_id",
+            "id",
             "score_percentage",
             postgresql_where=text("settled_at IS NOT NULL"),
         ),
