@@ -9,6 +9,7 @@ from rules.caller import Caller
 from rules.clock import iso, now
 from rules.errors import CsrfFailed, Invalid
 from rules.events import EVENTS
+from rules.words import say
 from schemas import area as schemas
 from schemas import people
 from schemas.area import Section
@@ -32,7 +33,7 @@ def change_area(call: Call, caller: Caller | None, body: Body) -> Redirect:
     if body["action"] == "sign_out":
         return Redirect(schemas.SIGN_IN, HEADERS | call("sign_out", token=body["csrf_token"]).headers)
     if body["action"] != "mode":
-        raise Invalid.at("/action", "There is no such action.")
+        raise Invalid.at("/action", say("There is no such action."))
     is_live = body["fields"].get("livemode") == "true"
     return Redirect(schemas.local(body["fields"].get("next")), HEADERS | people.mode(livemode=is_live))
 
@@ -130,7 +131,6 @@ def _sign_in_page(*, refused: Called | None = None, **values: Any) -> View:
         "area/sign-in.html",
         status=refused.status if refused and refused.error else 200,
         headers=HEADERS,
-        wanted=pages.ENGLISH,
         refused=refused,
         is_safe=schemas.is_safe_here(),
         **values,
@@ -157,7 +157,7 @@ def _act(name: str, call: Call, caller: Caller | None, body: Body, **path: Any) 
     _check(caller, body)
     action = section.actions.get(body["action"])
     if action is None:
-        raise Invalid.at("/action", "There is no such action.")
+        raise Invalid.at("/action", say("There is no such action."))
     inner = {one: str(body["fields"].get(one, "")) for one in action.path} | path
     wanted: Body = schemas.named(action, inner)
     answer = call(action.operation, token=body["csrf_token"], body=action.asked(body["fields"]), **wanted)
@@ -194,7 +194,6 @@ def _show(
         "area/refused.html" if failed else section.template,
         status=(failed or answer or me).status if failed or (answer and answer.error) else 200,
         headers=HEADERS,
-        wanted=pages.ENGLISH,
         me=me.body,
         can=caller.scopes,
         livemode=caller.livemode,

@@ -11,6 +11,7 @@ from rules import roles, tokens
 from rules.caller import Caller, Person
 from rules.clock import iso
 from rules.errors import Invalid, RateLimited, SignInFailed
+from rules.words import say
 from schemas import people as schemas
 from schemas.views import Told
 from store import outbox
@@ -40,7 +41,7 @@ def sign_in_by_code(begin: Begin, address: str, body: Body, **given: Any) -> Tol
     """Begin a session for whoever has a code or a link that is good; it is used up."""
     by_link = body.get("token")
     if not by_link and not (body.get("email") and body.get("code")):
-        raise Invalid.at("/code", "Give a code with its email, or the token of a link.")
+        raise Invalid.at("/code", say("Give a code with its email, or the token of a link."))
     _count("code", body.get("email", ""), address)
     with begin() as session:
         member = _proven(session, by_link, body)

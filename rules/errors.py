@@ -76,31 +76,31 @@ class ReminderCooldown(Refusal):
 class NotVerified(Refusal):
     """An endpoint is switched on by its first successful test."""
 
-    status, message = 400, "The endpoint has not passed a test yet; call its test operation first."
+    status, message = 400, say("The endpoint has not passed a test yet; call its test operation first.")
 
 
 class WebhookRequestFailed(Refusal):
     """The endpoint could not be reached."""
 
-    status, message = 400, "The endpoint could not be reached."
+    status, message = 400, say("The endpoint could not be reached.")
 
 
 class WebhookEndpointError(Refusal):
     """The endpoint was reached and answered something else than 2xx."""
 
-    status, message = 400, "The endpoint did not answer with a 2xx status."
+    status, message = 400, say("The endpoint did not answer with a 2xx status.")
 
 
 class EndpointPaused(Refusal):
     """Nothing is sent to an endpoint that is switched off."""
 
-    status, message = 400, "The endpoint is paused; switch it on or test it first."
+    status, message = 400, say("The endpoint is paused; switch it on or test it first.")
 
 
 class AlreadyDelivered(Refusal):
     """The delivery has succeeded; there is nothing to retry."""
 
-    status, message = 400, "The delivery has already succeeded."
+    status, message = 400, say("The delivery has already succeeded.")
 
 
 class InvalidApiKey(Refusal):
@@ -124,19 +124,22 @@ class InvalidSession(Refusal):
 class CsrfFailed(Refusal):
     """A change by a session came without the token that its own pages know."""
 
-    status, message = 403, "The request does not carry the session's token in X-CSRF-Token."
+    status, message = 403, say("The request does not carry the session's token in X-CSRF-Token.")
 
 
 class SignInFailed(Refusal):
     """A code or link to sign in with that does not work, whatever the reason."""
 
-    status, message = 400, "The code or link is wrong, used or too old; ask for a new mail."
+    status, message = 400, say("The code or link is wrong, used or too old; ask for a new mail.")
 
 
 class ConfirmationRequired(Refusal):
     """Keys and members are changed by whoever has just shown who they are."""
 
-    status, message = 403, "Confirm who you are first: this needs a code that is ten minutes old at most."
+    status, message = (
+        403,
+        say("Confirm who you are first: this needs a code that is ten minutes old at most."),
+    )
 
 
 class InsufficientScope(Refusal):

@@ -55,4 +55,4 @@ def check_seat(plan: Plan, used: int) -> None:
 def check_owner_stays(role: str, owners: int) -> None:
     """Refuse to take an organisation its last owner."""
     if role == "owner" and owners <= 1:
-        raise Invalid.at("/role", "An organisation has one owner at least.")
+        raise Invalid.at("/role", say("An organisation has one owner at least."))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
+from rules.words import say
+
 # Seconds from one attempt to the next; the first attempt is made at once.
 DELAYS = (0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 JITTER = 0.2
@@ -93,9 +95,9 @@ def asked_for(retry_after: str, now: datetime) -> timedelta:
 def disabled_reason(outcome: Outcome, *, failing_since: datetime | None, now: datetime) -> str | None:
     """Say why a failure switches its endpoint off: it is gone, or nothing got through for five days."""
     if outcome.status_code == 410:
-        return "The endpoint answered 410 Gone."
+        return str(say("The endpoint answered 410 Gone."))
     if failing_since is not None and now - failing_since >= DISABLED_AFTER:
-        return "Every delivery failed for five days."
+        return str(say("Every delivery failed for five days."))
     return None
 
 

@@ -69,12 +69,15 @@ def check_may_open(caller: Caller, wanted: Collection[str]) -> None:
     """Refuse a key that may do more than who makes it; one without scopes may do everything."""
     beyond = [scope for scope in wanted or SCOPES if scope not in caller.scopes]
     if beyond and not wanted:
-        raise Invalid.at("/scopes", "Name what the key may do: without scopes it may do more than you.")
+        raise Invalid.at("/scopes", say("Name what the key may do: without scopes it may do more than you."))
     if beyond:
-        raise Invalid.at("/scopes", f"A key may do no more than who makes it: not {', '.join(beyond)}.")
+        raise Invalid.at(
+            "/scopes",
+            say("A key may do no more than who makes it: not %(scopes)s.", scopes=", ".join(beyond)),
+        )
 
 
 def check_may_give(caller: Caller, role: str) -> None:
     """Refuse whoever is no owner to make one, or to change one."""
     if role == "owner" and caller.person and caller.person.role != "owner":
-        raise Invalid.at("/role", "Only an owner makes, changes and removes owners.")
+        raise Invalid.at("/role", say("Only an owner makes, changes and removes owners."))

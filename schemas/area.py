@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from rules import links
+from rules.words import say
 from schemas import document
 
 HOME = "/area/"
@@ -82,20 +83,20 @@ class Section:
 
 
 CONFIRM = {
-    "ask_code": Action("sign_in_by_mail", {"email": _line}, done="A code is on its way to you."),
+    "ask_code": Action("sign_in_by_mail", {"email": _line}, done=say("A code is on its way to you.")),
     "confirm": Action(
-        "confirm_identity", {"code": _line}, done="Thank you. You can change things for ten minutes."
+        "confirm_identity", {"code": _line}, done=say("Thank you. You can change things for ten minutes.")
     ),
 }
 SECTIONS = {
     "home": Section(
-        "Overview",
+        say("Overview"),
         HOME,
         "area/home.html",
         {"billing": "get_billing", "usage": "get_usage", "health": "get_developer_health"},
     ),
     "keys": Section(
-        "API keys",
+        say("API keys"),
         "/area/keys/",
         "area/keys.html",
         {"keys": "list_keys"},
@@ -113,20 +114,20 @@ SECTIONS = {
                     "expires_at": _moment,
                 },
                 shows=True,
-                done="The key is made.",
+                done=say("The key is made."),
             ),
             "rotate": Action(
                 "rotate_key",
                 {"overlap_hours": _whole},
                 ("key_id",),
                 shows=True,
-                done="The key that follows is made.",
+                done=say("The key that follows is made."),
             ),
-            "revoke": Action("revoke_key", None, ("key_id",), done="The key is revoked."),
+            "revoke": Action("revoke_key", None, ("key_id",), done=say("The key is revoked.")),
         },
     ),
     "webhooks": Section(
-        "Webhooks",
+        say("Webhooks"),
         "/area/webhooks/",
         "area/webhooks.html",
         {"webhooks": "list_webhooks"},
@@ -137,12 +138,12 @@ SECTIONS = {
                 "create_webhook",
                 {"name": _line, "url": _line, "events": _many},
                 shows=True,
-                done="The webhook is made. Test it to switch it on.",
+                done=say("The webhook is made. Test it to switch it on."),
             ),
         },
     ),
     "webhook": Section(
-        "Webhook",
+        say("Webhook"),
         "/area/webhooks/{id}/",
         "area/webhook.html",
         {"webhook": "get_webhook", "deliveries": "list_deliveries"},
@@ -150,37 +151,45 @@ SECTIONS = {
         "webhooks:read",
         {
             "test": Action(
-                "test_webhook", None, done="The endpoint has answered: it is verified and active."
+                "test_webhook", None, done=say("The endpoint has answered: it is verified and active.")
             ),
             "update": Action(
                 "update_webhook",
                 {"name": _line, "url": _line, "events": _many},
-                done="The webhook is changed.",
+                done=say("The webhook is changed."),
             ),
-            "pause": Action("update_webhook", {"is_active": _is_true}, done="The webhook is paused."),
+            "pause": Action("update_webhook", {"is_active": _is_true}, done=say("The webhook is paused.")),
             "rotate": Action(
-                "rotate_webhook_secret", {"overlap_hours": _whole}, shows=True, done="There is a new secret."
+                "rotate_webhook_secret",
+                {"overlap_hours": _whole},
+                shows=True,
+                done=say("There is a new secret."),
             ),
-            "resend": Action("retry_delivery", None, ("delivery_id",), done="It is sent again."),
+            "resend": Action("retry_delivery", None, ("delivery_id",), done=say("It is sent again.")),
             "replay": Action(
                 "replay_deliveries",
                 {"since": _moment, "until": _moment},
-                done="What happened then is sent again.",
+                done=say("What happened then is sent again."),
             ),
             "delete": Action(
                 "delete_webhook",
                 None,
-                done="The webhook is deleted.",
+                done=say("The webhook is deleted."),
                 leads_to="/area/webhooks/?done=deleted",
             ),
         },
         is_listed=False,
     ),
     "events": Section(
-        "Events", "/area/events/", "area/events.html", {"events": "list_events"}, "events", "webhooks:read"
+        say("Events"),
+        "/area/events/",
+        "area/events.html",
+        {"events": "list_events"},
+        "events",
+        "webhooks:read",
     ),
     "requests": Section(
-        "Requests",
+        say("Requests"),
         "/area/requests/",
         "area/requests.html",
         {"requests": "list_requests"},
@@ -188,7 +197,7 @@ SECTIONS = {
         "organisation:read",
     ),
     "members": Section(
-        "Members",
+        say("Members"),
         "/area/members/",
         "area/members.html",
         {"team": "list_team", "invites": "list_member_invites", "roles": "list_roles"},
@@ -197,23 +206,25 @@ SECTIONS = {
         {
             **CONFIRM,
             "invite": Action(
-                "invite_member", {"email": _line, "role": _line}, done="The invite is on its way."
+                "invite_member", {"email": _line, "role": _line}, done=say("The invite is on its way.")
             ),
             "take_back": Action(
-                "revoke_member_invite", None, ("invite_id",), done="The invite is taken back."
+                "revoke_member_invite", None, ("invite_id",), done=say("The invite is taken back.")
             ),
-            "change": Action("change_member", {"role": _line}, ("user_id",), done="The role is changed."),
-            "remove": Action("remove_member", None, ("user_id",), done="They are no member any more."),
+            "change": Action(
+                "change_member", {"role": _line}, ("user_id",), done=say("The role is changed.")
+            ),
+            "remove": Action("remove_member", None, ("user_id",), done=say("They are no member any more.")),
         },
     ),
     "sessions": Section(
-        "Your sessions",
+        say("Your sessions"),
         "/area/sessions/",
         "area/sessions.html",
         {"sessions": "list_sessions"},
         actions={
-            "end": Action("end_session", None, ("session_id",), done="The session has ended."),
-            "end_others": Action("end_other_sessions", None, done="All other sessions have ended."),
+            "end": Action("end_session", None, ("session_id",), done=say("The session has ended.")),
+            "end_others": Action("end_other_sessions", None, done=say("All other sessions have ended.")),
         },
     ),
 }

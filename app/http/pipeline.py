@@ -202,7 +202,7 @@ class Pipeline:
             answer = self.serve(request)
         except Refusal as refusal:
             details = {"documentation_url": links.error(refusal.code), **refusal.details}
-            error = {"code": refusal.code, "message": str(refusal), "details": details}
+            error = {"code": refusal.code, "message": refusal.args[0], "details": details}
             return Called(refusal.status, {"error": error})
         shown = orjson.loads(answer.body) if answer.body and answer.media_type == bodies.JSON else None
         return Called(answer.status, shown, answer.headers)

@@ -9,7 +9,9 @@ import pytest
 
 from rules import links
 from rules.roles import ROLES
+from rules.words import say
 from schemas import area as schemas
+from schemas import tongues
 from store.accounts.signed_in import MemberSession
 from tests.api import Api, Tenant, address
 from tests.handlers.test_sign_in import age
@@ -273,3 +275,14 @@ def test_signing_out_on_the_page_ends_the_session(me: Person) -> None:
 def test_an_action_that_there_is_none_of_is_refused(me: Person) -> None:
     for at in ("/area/", "/area/keys/", "/area/sessions/"):
         assert me.act(at, "drop_everything").status_code == 400
+
+
+@pytest.mark.parametrize("tag", ["ar", "de"])
+def test_the_area_speaks_the_language_of_the_browser(me: Person, at_home: None, tag: str) -> None:
+    me.api.headers["Accept-Language"] = tag
+    for section in LISTED:
+        assert f'<html lang="{tag}"' in me.get(section.path).text, section.path
+    refused = me.act("/area/keys/", "create", name="", livemode="true").text
+    assert tongues.of(tag).tell(say("The request is not valid.")) in refused
+    me.api.headers.pop("Cookie")
+    assert f'<html lang="{tag}"' in me.get("/area/sign-in/").text
