@@ -92,4 +92,6 @@ def _linked(path: Path, ending: str) -> str:
 @cache
 def _read(path: Path) -> Guide:
     place = _place(path.relative_to(SOURCE).with_suffix("").as_posix())
-    return Guide(_title(path), markdown.to_html(_linked(path, "/")), f"/docs/{place}.md")
+    # Whoever has no mouse scrolls what is wider than the page by its focus.
+    html = markdown.to_html(_linked(path, "/")).replace("<pre>", '<pre tabindex="0">')
+    return Guide(_title(path), html, f"/docs/{place}.md")
