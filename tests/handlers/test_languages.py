@@ -226,6 +226,8 @@ def is_page(operation: Documented) -> bool:
 
 
 OF_DEVELOPERS = {"show_reference", "show_guides", "show_guide", "show_error_page", "show_api_changelog"}
+# What a page quotes of what developers read says that it is in English.
+QUOTED = re.compile(r'<(bdi|p|span)\b[^>]* lang="en".*?</\1>', re.DOTALL)
 LEAST = 12  # characters of a text's longest part by which it is known
 
 
@@ -242,10 +244,12 @@ def english() -> dict[str, str]:
 
 @each(is_page)
 def test_every_page_is_in_arabic_for_who_reads_it(operation: Documented, row: Row, tenant: Tenant) -> None:
+    row = next(one for one in (row, *row.also) if one.status != 303)
     answer = ask(tenant.live, operation, row, row.state(tenant.live), headers={"Accept-Language": "ar-EG"})
     if operation.id in OF_DEVELOPERS:
         assert '<html lang="en" dir="ltr">' in answer.text
         return
     assert '<html lang="ar-EG" dir="rtl">' in answer.text
-    left = [part for part in english() if any(part in text for text in shown(answer.text))]
+    read_by_all = shown(QUOTED.sub("", answer.text))
+    left = [part for part in english() if any(part in text for text in read_by_all)]
     assert left == []
