@@ -8,13 +8,17 @@ from playwright.sync_api import Page
 SERIOUS = ("serious", "critical")
 
 
+# Where a colour is on its way to another, neither is looked at.
+STILL = """() => Promise.all(document.getAnimations()
+  .filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime))
+  .map((one) => one.finished.catch(() => null))).then(() => null)"""
+
+
 def serious(page: Page) -> list[str]:
     """What the engine finds serious or worse: the rule, and where."""
-    # The engine is put into the page, which its own policy does not let in: it runs in a world beside it.
-    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
     return [
         f"{one['id']}: {node['html'][:200]}"
-        for one in found
+        for one in _found(page)
         if one["impact"] in SERIOUS
         for node in one["nodes"]
     ]
@@ -22,12 +26,15 @@ def serious(page: Page) -> list[str]:
 
 def contrast(page: Page) -> list[str]:
     """What the engine finds too faint to be read, and where."""
-    options = {"runOnly": ["color-contrast"]}
-    found: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
-    return [node["html"][:200] for one in found for node in one["nodes"]]
+    return [node["html"][:200] for one in _found(page, runOnly=["color-contrast"]) for node in one["nodes"]]
 
 
 def everything(page: Page) -> list[str]:
     """What the engine finds at all."""
-    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
+    return [f"{one['id']}: {node['html'][:200]}" for one in _found(page) for node in one["nodes"]]
+
+
+def _found(page: Page, **options: Any) -> list[dict[str, Any]]:
+    page.evaluate(STILL)
+    # The engine is put into the page, which its own policy does not let in: it runs in a world beside it.
+    return list(Axe().run(page, options=options or None).response["violations"])

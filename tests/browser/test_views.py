@@ -21,10 +21,10 @@ WIDE, PHONE, TWICE, FOUR_TIMES = (1180, 800), (360, 740), (590, 400), (320, 256)
 VIEWS: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {
     "light": (WIDE, {"color_scheme": "light"}),
     "dark": (WIDE, {"color_scheme": "dark"}),
-    "forced colours": (WIDE, {"forced_colors": "active"}),
+    "forced colours": (WIDE, {"color_scheme": "light", "forced_colors": "active"}),
     "phone": (PHONE, {"forced_colors": "none"}),
     "200 %": (TWICE, {}),
-    "400 %": (FOUR_TIMES, {"color_scheme": "light"}),
+    "400 %": (FOUR_TIMES, {}),
 }
 BESIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 # Swagger UI makes it; tests/browser/test_reference.py holds it.
