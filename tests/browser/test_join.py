@@ -46,7 +46,7 @@ def test_somebody_joins_without_scripts_and_the_link_is_used_then(new_context: A
     token, email = invited()
     page.goto(f"/join/{token}")
     heading(page, "Ada Lovelace invites you to join the hiring team of Northwind Labs")
-    for said in ("recruiter", email, "nothing to sign in to yet"):
+    for said in ("recruiter", email, "You set no password"):
         expect(page.get_by_text(said).first).to_be_visible()
     page.get_by_role("button", name="Join Northwind Labs").click()
     expect(page.get_by_text("Please write your name.")).to_be_visible()

@@ -55,7 +55,7 @@ def test_the_page_says_who_invites_to_what_and_what_that_means(tenant: Tenant) -
         )
     page = tenant.http.get(f"/join/{invite(tenant, email, 'recruiter', invited_by=ada.user_id)}")
     assert page.status_code == 200
-    for said in ("Ada Lovelace", tenant.organisation.name, email, "recruiter", "nothing to sign in to yet"):
+    for said in ("Ada Lovelace", tenant.organisation.name, email, "recruiter", "You set no password"):
         assert said in page.text
     assert "You get mail about candidates" in page.text
     assert "You get mail about candidates" not in tenant.http.get(f"/join/{invite(tenant)}").text
