@@ -52,6 +52,8 @@ def service(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Ite
         **environment(own),
         "PLANS": own.plans,
         "CANDIDATE_LIMIT": str(MANY),
+        # Requests that count by the address of their client say where they come from.
+        "TRUSTED_PROXIES": "127.0.0.0/8",
         "PYTHONPATH": str(ROOT),
         "ASSISTANT_BASE_URL": provider().url,
         "ASSISTANT_MODEL": "echo",

@@ -10,6 +10,8 @@ from datetime import timedelta
 from typing import Any
 
 from rules.clock import iso, now
+from tests.contract import people
+from tests.contract.deeds import DEEDS
 from tests.contract.makers import (
     LOGO,
     Ids,
@@ -43,6 +45,8 @@ class Request:
     path: Ids  # its parameters
     media_type: str | None
     real: Callable[[Any], bool]  # whether an earlier step's answer held this text
+    operation: str = ""
+    session: str = ""  # the token of a member's, who asks
 
 
 def a_whole_list(body: Body, name: str, request: Request, one: Any) -> None:
@@ -420,7 +424,60 @@ def a_conversation(body: Body, request: Request) -> None:
             one["content"] = "Hello"
 
 
+def a_new_key(body: Body, request: Request) -> None:
+    """Networks are networks, and it does not end before it begins."""
+    if body.get("cidrs"):
+        body["cidrs"] = ["203.0.113.0/24"]
+    if body.get("expires_at") is not None:
+        a_moment_to_come(body, request)
+
+
+def somebody_new(body: Body, request: Request) -> None:
+    """Nobody is invited twice, nor mailed to more than now and then."""
+    body["email"] = people.an_email()
+
+
+def a_proof(body: Body, request: Request) -> None:
+    """The code, or the link, is one that was mailed."""
+    mailed = people.a_sign_in()
+    named = ("token",) if "token" in body else ("email", "code")
+    body.clear()
+    body |= {name: mailed[name] for name in named}
+
+
+def a_confirmation(body: Body, request: Request) -> None:
+    """The code is one that was mailed to who asks."""
+    body["code"] = people.a_code(request.session)
+
+
+def a_sign_in_form(body: Body, request: Request) -> None:
+    """A code is one that was mailed; without one, a mail is asked for."""
+    mailed = people.a_sign_in()
+    body["email"] = mailed["email"]
+    if body.get("code"):
+        body["code"] = mailed["code"]
+
+
+def a_form_of_the_area(body: Body, request: Request) -> None:
+    """It was made for the session, and asks for something that its page has; more fields than it needs do no harm."""
+    actions = DEEDS[request.operation]
+    action = list(actions)[len(body["action"]) % len(actions)]
+    fields = {**body.get("fields", {}), **actions[action](request.session, request.path)}
+    body |= {
+        "csrf_token": people.headers(request.session)["X-CSRF-Token"],
+        "action": action,
+        "fields": fields,
+    }
+
+
 FITS: dict[str, Callable[[Body, Request], None]] = {
+    "create_key": a_new_key,
+    "invite_member": somebody_new,
+    "sign_in_by_mail": somebody_new,
+    "sign_in_by_code": a_proof,
+    "sign_in_on_page": a_sign_in_form,
+    "confirm_identity": a_confirmation,
+    **dict.fromkeys(DEEDS, a_form_of_the_area),
     "ask_assistant": a_conversation,
     "review_result": a_review,
     "save_answer": an_answer,

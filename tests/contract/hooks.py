@@ -5,6 +5,7 @@ A case that is meant to be accepted gets the id of something that exists (makers
 """
 
 import copy
+import ipaddress
 import json
 import uuid
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,9 @@ from schemathesis import Case, HookContext
 from schemathesis.core.failures import AcceptedNegativeData
 from schemathesis.core.parameters import ParameterLocation
 
-from tests.contract import forms
+from rules import links
+from tests.contract import forms, people
+from tests.contract.deeds import FILTERS, LISTS
 from tests.contract.fits import FITS, Request
 from tests.contract.makers import http, ids, shared
 
@@ -80,6 +83,21 @@ def is_answered(value: Any) -> bool:
     return isinstance(value, str) and value in answered
 
 
+# Whoever signs in has no session yet.
+@schemathesis.auth(refresh_interval=None).apply_to(path_regex=r"^(/api/v1)?/area/(?!sign-in)")
+class OfAMember:
+    """A session of somebody who has just shown who they are, as a browser sends it; no key."""
+
+    def get(self, case: Case[Any], context: Any) -> str:
+        """Begin one."""
+        return people.a_session_of_a_chain() if is_chained(case) else people.a_session()
+
+    def set(self, case: Case[Any], data: str, context: Any) -> None:
+        """Send its cookie, and its token with every change."""
+        case.cookies.update(people.cookies(data))
+        case.headers.update(people.headers(data))
+
+
 @schemathesis.hook
 def after_call(context: HookContext, case: Case[Any], response: Any) -> None:
     """Remember what a link may be followed with."""
@@ -98,30 +116,67 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     operation, chained = case.operation.definition.raw["operationId"], is_chained(case)
     if chained:
         shared.cache_clear()  # the steps before may have changed it
+    if "/area/" in case.operation.path:
+        # Signing in is limited by address; each of these is somebody else's.
+        case.headers["X-Forwarded-For"] = str(ipaddress.IPv6Address(uuid.uuid4().int))
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     body = copy.deepcopy(case.body) if isinstance(case.body, dict) else None
     if body != (sayable := as_it_is_said(body, operation, case.media_type)):
         case.body = body = sayable
+    real: Mapping[str, str] = {}
     if case.path_parameters and not (chained and any(map(is_answered, case.path_parameters.values()))):
-        real = ids(operation, case.operation.path)
-        if operation == "save_answer" and body:
-            real["assessment_case_id"] = real[kind_of_case(body["answer"])]
+        real = what_exists(case, operation, body)
         case.path_parameters = {name: real.get(name, value) for name, value in case.path_parameters.items()}
         case.query = with_real(case.query, real)
     if operation in FITS and body is not None:
         path = {name: str(value) for name, value in case.path_parameters.items()}
-        FITS[operation](body, Request(path, case.media_type, lambda text: chained and is_answered(text)))
+        FITS[operation](
+            body,
+            Request(
+                {**real, **path},
+                case.media_type,
+                lambda text: chained and is_answered(text),
+                operation,
+                session_of(case),
+            ),
+        )
         case.body = body
     if case.headers and "Idempotency-Key" in case.headers:
         # The same key for another request is refused: this one is of this request alone.
         case.headers["Idempotency-Key"] = case.headers["Idempotency-Key"][:200] + uuid.uuid4().hex
     case.query = in_order(case.query)
-    if case.query and "cursor" in case.query:
-        following = cursor(httpx.URL(case.operation.base_url or "").path.rstrip("/") + case.formatted_path)
-        # The cursor is of the list in its own order.
-        query = {name: value for name, value in case.query.items() if name not in ("cursor", "ordering")}
-        case.query = {**query, "cursor": following} if following else query
+    if case.query:
+        case.query = with_cursor(case, operation, case.query)
+
+
+def with_cursor(case: Case[Any], operation: str, query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Have a query go on where its list does, and ask a page for what there is."""
+    name, place = "cursor", httpx.URL(case.operation.base_url or "").path.rstrip("/") + case.formatted_path
+    if operation in LISTS:
+        name, place = "page", LISTS[operation].format(**case.path_parameters or {})
+        query = {one: FILTERS.get(one, value) for one, value in query.items()}
+    if name not in query:
+        return query
+    following = cursor(place)
+    # The cursor is of the list in its own order.
+    query = {one: value for one, value in query.items() if one not in (name, "ordering")}
+    return {**query, name: following} if following else query
+
+
+def session_of(case: Case[Any]) -> str:
+    """Return the token of the session that asks."""
+    return str(case.cookies.get(links.cookie(), ""))
+
+
+def what_exists(case: Case[Any], operation: str, body: Any) -> Mapping[str, str]:
+    """Return what the path of an operation may name."""
+    if operation == "end_session":
+        return people.another_session(session_of(case))
+    real = ids(operation, case.operation.path)
+    if operation == "save_answer" and body:
+        return {**real, "assessment_case_id": real[kind_of_case(body["answer"])]}
+    return real
 
 
 def kind_of_case(answer: Any) -> str:
@@ -134,7 +189,7 @@ def kind_of_case(answer: Any) -> str:
 @cache
 def cursor(path: str) -> str | None:
     """Return a cursor that the list of this path made; None where it has a single page."""
-    answer = http.get(path, params={"page_size": 1})
+    answer = (people.browser() if "/area/" in path else http).get(path, params={"page_size": 1})
     if not answer.headers["content-type"].startswith("application/json"):
         return None  # a page for people
     following = answer.json()["next"]

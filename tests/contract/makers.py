@@ -19,9 +19,9 @@ from store.applying.applications import Application
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.delivering.fanout import fan_out
+from tests.contract.people import Ids, a_colleague, a_key, a_sign_in, an_open_invite
 from workers.grading import grade
 
-Ids = dict[str, str]
 Make = Callable[[], Ids]
 PUBLIC, CANDIDATE = "/api/v1/public", "/api/v1/candidate"
 
@@ -489,6 +489,13 @@ FRESH: dict[str, Make] = {
     "correct_own_application": an_own_application,
     "withdraw_own_application": an_own_application,
     "change_on_application_page": an_own_application,
+    "sign_in_by_link_on_page": a_sign_in,
+    "revoke_key": a_key,
+    "rotate_key": a_key,
+    "revoke_member_invite": an_open_invite,
+    "change_member": a_colleague,
+    "remove_member": a_colleague,
+    "change_webhook_on_page": a_delivery,
 }
 SHARED: dict[tuple[str, str], Make] = {
     ("assessments", "slug"): an_assessment,
@@ -513,6 +520,8 @@ SHARED: dict[tuple[str, str], Make] = {
     ("interviews", "token"): a_meeting,
     ("interview", "token"): a_meeting,
     ("interviews", "template_id"): an_interview_template,
+    ("area", "token"): a_sign_in,
+    ("area", "id"): a_verified_webhook,
     ("docs", "name"): lambda: {"name": "quickstart"},
     ("docs", "code"): lambda: {"code": "NOT_FOUND"},
 }

@@ -1,0 +1,81 @@
+"""The area's pages: the lists that they show, and what their forms ask for."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rules.clock import now
+from tests.contract.makers import PUBLIC, an_address
+from tests.contract.people import (
+    MODE,
+    Ids,
+    a_code,
+    a_colleague,
+    a_key,
+    an_email,
+    an_open_invite,
+    another_session,
+)
+
+# The list that a page shows, a page of it at a time.
+LISTS = {
+    "show_keys_page": "/api/v1/area/keys/",
+    "show_webhooks_page": f"{PUBLIC}/webhooks/",
+    "show_webhook_page": f"{PUBLIC}/webhooks/{{id}}/deliveries/",
+    "show_events_page": f"{PUBLIC}/events/",
+    "show_requests_page": f"{PUBLIC}/org/requests/",
+    "show_members_page": f"{PUBLIC}/org/team/",
+}
+# Pages take any text so that they can say what is wrong with it; here nothing is.
+FILTERS = {
+    "status": "failed",
+    "type": "invitation.created",
+    "code": "VALIDATION_ERROR",
+    "operation": "create_invitation",
+}
+# What each form needs: by whose session it is, and what stands in the page's path.
+Fields = dict[str, Any]
+CONFIRM: dict[str, Callable[[str, Ids], Fields]] = {
+    "ask_code": lambda token, path: {"email": an_email()},
+    "confirm": lambda token, path: {"code": a_code(token)},
+}
+DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
+    "change_area": {
+        "mode": lambda token, path: {"livemode": MODE, "next": "/area/keys/"},
+        "sign_out": lambda token, path: {},
+    },
+    "change_keys_on_page": {
+        **CONFIRM,
+        "create": lambda token, path: {
+            "name": "Of a form",
+            "livemode": MODE,
+            "scopes": ["jobs:read"],
+            "cidrs": "203.0.113.0/24",
+            "expires_at": "",
+        },
+        "rotate": lambda token, path: {**a_key(), "overlap_hours": "24"},
+        "revoke": lambda token, path: a_key(),
+    },
+    "change_webhooks_on_page": {
+        "create": lambda token, path: {"name": "Of a form", "url": an_address(), "events": ["*"]},
+    },
+    "change_webhook_on_page": {
+        "test": lambda token, path: {},
+        "update": lambda token, path: {"name": "Of a form", "url": an_address(), "events": ["*"]},
+        "pause": lambda token, path: {"is_active": "false"},
+        "rotate": lambda token, path: {"overlap_hours": "24"},
+        "replay": lambda token, path: {"since": f"{now():%Y}-01-01", "until": f"{now():%Y-%m-%d}"},
+        "resend": lambda token, path: {"delivery_id": path["delivery_id"]},
+        "delete": lambda token, path: {},
+    },
+    "change_members_on_page": {
+        **CONFIRM,
+        "invite": lambda token, path: {"email": an_email(), "role": "developer"},
+        "take_back": lambda token, path: an_open_invite(),
+        "change": lambda token, path: {**a_colleague(), "role": "developer"},
+        "remove": lambda token, path: a_colleague(),
+    },
+    "change_sessions_on_page": {
+        "end": lambda token, path: another_session(token),
+        "end_others": lambda token, path: {},
+    },
+}
