@@ -14,7 +14,6 @@ from tests.contract import people
 from tests.contract.deeds import DEEDS
 from tests.contract.makers import (
     LOGO,
-    Ids,
     a_candidate,
     a_case,
     a_case_of_the_catalogue,
@@ -32,6 +31,7 @@ from tests.contract.makers import (
     an_open_job,
     shared,
 )
+from tests.contract.people import Ids
 
 Body = dict[str, Any]
 MULTIPART = "multipart/form-data"

@@ -150,7 +150,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         case.query = with_cursor(case, operation, case.query)
 
 
-def with_cursor(case: Case[Any], operation: str, query: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_cursor(case: Case[Any], operation: str, query: dict[str, Any]) -> dict[str, Any]:
     """Have a query go on where its list does, and ask a page for what there is."""
     name, place = "cursor", httpx.URL(case.operation.base_url or "").path.rstrip("/") + case.formatted_path
     if operation in LISTS:
