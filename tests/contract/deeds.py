@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from rules.clock import now
 from tests.contract.makers import PUBLIC, an_address
@@ -64,7 +65,7 @@ DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
         "pause": lambda token, path: {"is_active": "false"},
         "rotate": lambda token, path: {"overlap_hours": "24"},
         "replay": lambda token, path: {"since": f"{now():%Y}-01-01", "until": f"{now():%Y-%m-%d}"},
-        "resend": lambda token, path: {"delivery_id": path["delivery_id"]},
+        "resend": lambda token, path: {"delivery_id": path.get("delivery_id", str(uuid4()))},
         "delete": lambda token, path: {},
     },
     "change_members_on_page": {

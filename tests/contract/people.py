@@ -72,15 +72,18 @@ def browser() -> httpx.Client:
 def another_session(token: str) -> Ids:
     """Another session of the person whose session this is."""
     with store.transaction() as session, store.reading() as reading:
-        person = signed_in.find(reading, token).member_id
-        made, _ = signed_in.begin(session, person, address="198.51.100.8", agent="another browser")
+        found = signed_in.find(reading, token)
+        assert found
+        made, _ = signed_in.begin(session, found.member_id, address="198.51.100.8", agent="another browser")
         return {"session_id": str(made.id)}
 
 
 def a_code(token: str) -> str:
     """The code of a mail to whose session this is."""
     with store.transaction() as session, store.reading() as reading:
-        made = sign_ins.make(session, session.get_one(Member, signed_in.find(reading, token).member_id))
+        found = signed_in.find(reading, token)
+        assert found
+        made = sign_ins.make(session, session.get_one(Member, found.member_id))
         assert made
         return made[1]
 

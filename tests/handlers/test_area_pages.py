@@ -115,6 +115,8 @@ def test_opening_a_link_uses_none_up_and_its_button_does(tenant: Tenant, at_home
     done = nobody.request("POST", f"/area/sign-in/{token}/", follow_redirects=False)
     assert (done.status_code, done.headers["Location"]) == (303, "/area/")
     assert nobody.request("POST", f"/area/sign-in/{token}/").status_code == 400
+    for method in ("GET", "POST"):  # no path of ours holds a line's end
+        assert nobody.request(method, "/area/sign-in/a%0Ab/").status_code == 404
 
 
 def test_over_plain_http_elsewhere_the_page_says_what_to_set_up(tenant: Tenant) -> None:
