@@ -108,8 +108,8 @@ def read(means: Means, caller: Caller) -> Any:
 
 def touch(session: Session, id: UUID, address: str) -> None:
     """Note that a key is used, and from where."""
-    used = {"last_used_at": now(), "last_used_from": address}
-    session.execute(update(ApiKey).where(ApiKey.id == id).values(used))
+    mine = update(ApiKey).where(ApiKey.id == id)
+    session.execute(mine.values(last_used_at=now(), last_used_from=address))
 
 
 _SHOWN = [one for one in ApiKey.__table__.columns if one.name not in ("hash", "organisation_id")]

@@ -132,8 +132,8 @@ def me(means: Means, session_id: UUID) -> Any:
 
 def touch(session: Session, id: UUID, address: str) -> None:
     """Note that a session is used, and from where."""
-    used = {"seen_at": now(), "address": address}
-    session.execute(update(MemberSession).where(MemberSession.id == id).values(used))
+    mine = update(MemberSession).where(MemberSession.id == id)
+    session.execute(mine.values(seen_at=now(), address=address))
 
 
 def prove(session: Session, id: UUID) -> datetime:

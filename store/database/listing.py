@@ -234,7 +234,7 @@ def _beyond(keys: Sequence[Column], *, falling: bool) -> Condition:
         hidden = [select(one).scalar_subquery() for one in there]
         here, beyond = tuple_(*keys), tuple_(*hidden)
     condition: Condition = here < beyond if falling else here > beyond
-    if keys[-1].class_ is not keys[0].class_:
+    if keys[-1].expression.table is not keys[0].expression.table:
         # No index holds keys of two tables: that of the first is told by itself where to begin.
         first = select(there[0]).scalar_subquery()
         condition = and_(condition, keys[0] <= first if falling else keys[0] >= first)

@@ -93,7 +93,7 @@ def test_organisations_are_listed(running: Running) -> None:
 
 def test_the_line_says_how_to_get_in(running: Running) -> None:
     said = running.up.facts
-    assert list(said) == ["base_url", "organisation", "live_key", "test_key", "mail_dir"]
+    assert list(said) == ["base_url", "organisation", "live_key", "test_key", "mail_dir", "sign_in_url"]
     assert said["organisation"] == "demo"
     assert said["live_key"].startswith("ct_live_")
     assert said["test_key"].startswith("ct_test_")
@@ -109,7 +109,8 @@ def test_a_stop_leaves_no_process_and_prints_nothing_more(stopped: Stopped) -> N
 
 def test_a_killed_up_leaves_no_process_and_each_next_one_starts_with_the_same_keys(stopped: Stopped) -> None:
     with up(stopped.data) as instance:
-        assert instance.facts | {"base_url": ""} == stopped.facts | {"base_url": ""}
+        new = {"base_url": "", "sign_in_url": ""}  # a link works once
+        assert instance.facts | new == stopped.facts | new
         assert status(instance.facts["base_url"], instance.facts["live_key"]) == 200
         instance.process.kill()
         instance.process.wait()

@@ -431,7 +431,7 @@ def test_erasing_does_not_read_what_grows(tenant: Tenant, monkeypatch: pytest.Mo
     api = tenant.live
     states.a_verified_webhook(api)
     made = applied(api)
-    run, asked = Prepared._run, []
+    run, asked = Prepared.execute, []
 
     def noted(self: Prepared, means: Any, caller: Any, values: dict[str, Any]) -> Any:
         found = run(self, means, caller, values)
@@ -443,9 +443,9 @@ def test_erasing_does_not_read_what_grows(tenant: Tenant, monkeypatch: pytest.Mo
             session.execute(text(statement), {"owner": tenant.organisation.id, **TOLD})
         session.execute(text(f"ANALYZE {', '.join(TOLD)}"))
         caller = Caller(tenant.organisation.id, livemode=True, plan_name="growth")
-        monkeypatch.setattr(Prepared, "_run", noted)
+        monkeypatch.setattr(Prepared, "execute", noted)
         store_erasing.erase(session, caller, UUID(made["candidate_id"]))
-        monkeypatch.setattr(Prepared, "_run", run)
+        monkeypatch.setattr(Prepared, "execute", run)
         driver: Any = session.connection().connection.driver_connection
         plans = [
             "\n".join(line for (line,) in driver.execute(f"EXPLAIN {statement}", values).fetchall())

@@ -20,7 +20,7 @@ SECURITY, VALIDATION = "app/http/security.py", "app/http/validation.py"
 _SCOPES = "if missing := scopes.missing(granted, required):"
 _ONCE = "if request.caller and once.names_itself(request.arguments):"
 _MEDIA = 'headers.append((b"content-type", answer.media_type.encode()))'
-_VIEW = "view.headers | VARY | GZIP"
+_VIEW = "headers = view.headers | PAGE_VARY"
 _SLASH = "if request.path != (proper := place.proper(request.path)):"
 
 MUTANTS = {
@@ -85,7 +85,7 @@ MUTANTS = {
     "everything is JSON": Mutant(
         ANSWERS, _MEDIA, 'headers.append((b"content-type", b"application/json"))', "answers"
     ),
-    "pages lose their headers": Mutant(ANSWERS, _VIEW, "VARY | GZIP", "paths"),
+    "pages lose their headers": Mutant(ANSWERS, _VIEW, "headers = PAGE_VARY", "paths"),
     "the chain loses headers": Mutant(
         SEATS, "answer.status, answer.headers, content_type", "answer.status, {}, content_type", "both_ways"
     ),

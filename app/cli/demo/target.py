@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import click
@@ -44,7 +44,8 @@ def found(data: Path) -> Iterator[Target]:
                 if not line:
                     raise Trouble("The demo's own instance did not start.")
                 facts = json.loads(line)
-                yield Target(**facts | {"mail_dir": Path(facts["mail_dir"])})
+                known = {one.name: facts[one.name] for one in fields(Target)}
+                yield Target(**known | {"mail_dir": Path(facts["mail_dir"])})
             finally:
                 up.terminate()
                 up.wait(30)

@@ -84,10 +84,9 @@ ROWS = {
     "show_area": shown(),
     "change_area": a_form("mode", livemode="true", next="/area/keys/"),
     "show_sign_in_page": Row(
-        query={"next": "/area/keys/"},
-        status=303,
-        answers=None,
-        also=(Row(answers=PAGE, is_signed_in=False),),
+        answers=PAGE,
+        is_signed_in=False,
+        also=(Row(query={"next": "/area/keys/"}, status=303, answers=None),),
     ),
     "sign_in_on_page": Row(
         body={"email": "{email}", "next": "/area/keys/"},
