@@ -82,7 +82,7 @@ def confirm_identity(begin: Begin, address: str, caller: Caller, body: Body) -> 
 def sign_out(session: Session, caller: Caller) -> Told:
     """End the session that asks."""
     assert caller.person
-    signed_in.end(session, caller.person, caller.person.session_id)
+    signed_in.close(session, caller.person.session_id)
     return schemas.signed_out()
 
 
