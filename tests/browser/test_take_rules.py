@@ -100,7 +100,7 @@ def test_in_a_language_with_a_comma_a_point_may_part_thousands(page):
     page.route(
         f"**/take/{invited.token}",
         lambda route: route.fulfill(
-            response=(got := route.fetch()), body=got.text().replace('<html lang="en"', '<html lang="de"')
+            response=(got := route.fetch()), body=got.text().replace('<html lang="en-GB"', '<html lang="de"')
         ),
     )
     start(page, invited)
