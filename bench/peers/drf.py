@@ -38,6 +38,7 @@ settings.configure(
 )
 django.setup()
 
+# Models and views can be imported once Django is set up, which E402 does not know.
 from django.contrib.postgres.fields import ArrayField  # noqa: E402
 from django.core.wsgi import get_wsgi_application  # noqa: E402
 from django.db import connection, models, transaction  # noqa: E402
