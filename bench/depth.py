@@ -147,12 +147,11 @@ def tell(one: List, found: list[Found]) -> list[Figure]:
             figures.plain(f"{where}: page {case.page + 1:,}", case.late, "ms"),
             figures.at_most(f"{where}: page {case.page + 1:,} against page 1", case.ratio, "x", DEARER),
         ]
-    ordered = [case.ratio for case in deep if case.in_order]
+    if ordered := [case.ratio for case in deep if case.in_order]:
+        worst = f"{name}: the same at worst of {len(ordered)} filters in order"
+        made.append(figures.at_most(worst, max(ordered), "x", DEARER))
     return [
         *made,
-        figures.at_most(
-            f"{name}: the same at worst of {len(ordered)} filters in order", max(ordered), "x", DEARER
-        ),
         figures.at_most(
             f"{name}: filters without an index, of {len(found)}", sum(1 for c in found if c.scans), "", 0
         ),

@@ -28,6 +28,7 @@ def funnel(found: Any, moment: datetime) -> dict[str, Any]:
     return {
         "stages": stages,
         "by_source": found.by_source,
+        "by_origin": found.by_origin,
         "by_job": found.by_job,
         "generated_at": iso(moment),
     }

@@ -144,6 +144,8 @@ def _invite(
         "name": application.full_name,
         "role": application.job.title,
         "candidate_id": application.candidate_id,
+        # Who applied in a language goes on in it, unless the assessment speaks one of its own.
+        "language": None if assessment.language else application.job.language,
     }
     invitation, _ = inviting.meet(session, caller, assessment, person, shows, send_email=send_email)
     application.invitation_id = invitation.id

@@ -16,20 +16,20 @@ from rules.caller import Caller
 from store.database.engine import Reading
 from store.database.prepared import Prepared
 
-MOST_JOBS = 20
+MOST = 20  # jobs, origins
 
 # When an application first reached each stage; null where it never did.
 STAGES = {
-    "applied": "moved.submitted_at",
-    "passed_knockouts": "CASE WHEN failed.application_id IS NULL THEN moved.submitted_at END",
-    "screened": "moved.screened",
-    "advanced": "moved.advanced",
+    "applied": "came.submitted_at",
+    "passed_knockouts": "CASE WHEN failed.application_id IS NULL THEN came.submitted_at END",
+    "screened": "came.first_screened_at",
+    "advanced": "came.first_advanced_at",
     "assessed": "sittings.completed",
     "passed_assessment": "sittings.passed",
     "interviewed": "talks.ended",
     "offered": "letters.sent",
     "accepted": "letters.accepted",
-    "hired": "moved.hired",
+    "hired": "came.first_hired_at",
 }
 # What is reached in the moment of the stage before it: there is no need to put a million zeros in order.
 AT_ONCE = {"passed_knockouts": "CASE WHEN count(passed_knockouts) > 0 THEN CAST(0 AS float8) END"}
@@ -72,16 +72,9 @@ _FUNNEL = Prepared(
     WITH led AS NOT MATERIALIZED (
         SELECT id, invitation_id, enrollment_id FROM applications
         WHERE {_COHORT} AND (invitation_id IS NOT NULL OR enrollment_id IS NOT NULL)
-    ), moved AS (
-        SELECT applications.id, applications.submitted_at, applications.job_id, applications.source,
-               min(event.created_at) FILTER (WHERE event.type = 'screened') AS screened,
-               min(event.created_at) FILTER (WHERE event.type = 'advanced') AS advanced,
-               min(event.created_at) FILTER (WHERE event.type = 'hired') AS hired
-        FROM applications
-        LEFT JOIN application_events AS event
-          ON event.application_id = applications.id AND event.type IN ('screened', 'advanced', 'hired')
-        WHERE {_COHORT}
-        GROUP BY applications.id
+    ), came AS NOT MATERIALIZED (
+        SELECT id, submitted_at, job_id, source, origin, first_screened_at, first_advanced_at, first_hired_at
+        FROM applications WHERE {_COHORT}
     ), failed AS (
         SELECT application_id FROM screenings WHERE l1_passed IS NOT TRUE
     ), invited AS (
@@ -117,14 +110,15 @@ _FUNNEL = Prepared(
         WHERE organisation_id = :organisation_id AND livemode = :livemode AND sent_at >= :first
         GROUP BY application_id
     ), reached AS MATERIALIZED (
-        SELECT job_id, source, {_REACHED}
-        FROM moved
-        LEFT JOIN failed ON failed.application_id = moved.id
-        LEFT JOIN sittings ON sittings.application_id = moved.id
-        LEFT JOIN talks ON talks.application_id = moved.id
-        LEFT JOIN letters ON letters.application_id = moved.id
+        SELECT job_id, source, origin, {_REACHED}
+        FROM came
+        LEFT JOIN failed ON failed.application_id = came.id
+        LEFT JOIN sittings ON sittings.application_id = came.id
+        LEFT JOIN talks ON talks.application_id = came.id
+        LEFT JOIN letters ON letters.application_id = came.id
     ), counted AS MATERIALIZED (
-        SELECT source, job_id, count(*) AS applied, count(hired) AS hired FROM reached GROUP BY source, job_id
+        SELECT source, origin, job_id, count(*) AS applied, count(hired) AS hired
+        FROM reached GROUP BY source, origin, job_id
     ), early AS (
         SELECT count(*) AS applied, {", ".join(_FIGURES[: _FEW - 1])} FROM reached
     ), late AS (
@@ -137,10 +131,15 @@ _FUNNEL = Prepared(
         ) AS one
     ) AS by_source, (
         SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') FROM (
+            SELECT origin, sum(applied) AS applied, sum(hired) AS hired FROM counted
+            WHERE origin IS NOT NULL GROUP BY origin ORDER BY applied DESC, hired DESC, origin LIMIT {MOST}
+        ) AS one
+    ) AS by_origin, (
+        SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]') FROM (
             SELECT job_id, jobs.slug AS job_slug, jobs.title, applied, hired
             FROM (
                 SELECT job_id, sum(applied) AS applied, sum(hired) AS hired
-                FROM counted GROUP BY job_id ORDER BY applied DESC, hired DESC, job_id LIMIT {MOST_JOBS}
+                FROM counted GROUP BY job_id ORDER BY applied DESC, hired DESC, job_id LIMIT {MOST}
             ) AS most JOIN jobs ON jobs.id = most.job_id
             ORDER BY applied DESC, hired DESC, job_id
         ) AS one
@@ -165,10 +164,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Funnel:
-    """The stages by name, in order; what came by each source and for the jobs that most applied for."""
+    """The stages by name, in order; what came by each source, by the origins and for the jobs that most came by and for."""
 
     stages: dict[str, Step]
     by_source: list[dict[str, Any]]
+    by_origin: list[dict[str, Any]]
     by_job: list[dict[str, Any]]
 
 
@@ -194,4 +194,4 @@ def read(
             team_id=None if team_id in (None, "null") else UUID(team_id),
         )
     steps = {stage: Step(*getattr(row, stage)) for _, stage in _STEPS}
-    return Funnel({"applied": Step(row.applied), **steps}, row.by_source, row.by_job)
+    return Funnel({"applied": Step(row.applied), **steps}, row.by_source, row.by_origin, row.by_job)

@@ -78,7 +78,7 @@ def test_a_funnel_of_nobody_is_zeros(tenant: Tenant) -> None:
     assert [(one["stage"], one["count"]) for one in found["stages"]] == [(name, 0) for name in STAGES]
     assert {one["conversion_from_previous"] for one in found["stages"]} == {None}
     assert {one["median_hours_from_previous"] for one in found["stages"]} == {None}
-    assert (found["by_source"], found["by_job"]) == ([], [])
+    assert (found["by_source"], found["by_origin"], found["by_job"]) == ([], [], [])
 
 
 def test_who_applies_for_a_job_without_rules_passes_its_knockouts(tenant: Tenant) -> None:

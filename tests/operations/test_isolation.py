@@ -110,7 +110,8 @@ def shows_nothing(answer: httpx.Response) -> bool:
     shown = answer.json()
     if "stages" in shown:
         return (
-            not any(one["count"] for one in shown["stages"]) and shown["by_source"] == shown["by_job"] == []
+            not any(one["count"] for one in shown["stages"])
+            and shown["by_source"] == shown["by_origin"] == shown["by_job"] == []
         )
     return shown.get("results", shown.get("total_invites")) in ([], 0)
 

@@ -1,5 +1,6 @@
 """The funnel against a plain count over the same rows, whatever they hold."""
 
+import importlib
 import random
 import statistics
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from uuid import UUID
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
+from sqlalchemy import text
 
 import store
 from rules.caller import Caller
@@ -22,6 +24,13 @@ from tests.api import Tenant
 FIRST, LAST = date(2026, 3, 1), date(2026, 3, 31)
 START = datetime(2026, 2, 20, tzinfo=UTC)
 TYPES = ("submitted", "screened", "advanced", "rejected", "held", "unheld", "hired", "hired")
+LINKS = (
+    None,
+    {"utm_source": "Newsletter", "ref": "ada"},
+    {"ref": "ada", "referrer": "news.example.com"},
+    {"referrer": "news.example.com"},
+    {"utm_medium": "email"},
+)
 SOURCES = ("public_api", "public_careers", "manual", "import")
 Row = dict[str, Any]
 
@@ -105,8 +114,10 @@ class Rows:
         return made
 
     def application(self, link: Row, job_id: UUID, invited: Row | None, enrollment: Row | None) -> None:
+        detail = self.dice.choice(LINKS)
         made = self.add("applications", **link, job_id=job_id, full_name="Ada", phone="", status="submitted",
-                        source=self.dice.choice(SOURCES), reject_reason="", submitted_at=self.moment(),
+                        source=self.dice.choice(SOURCES), source_detail=detail and Jsonb(detail),
+                        reject_reason="", submitted_at=self.moment(),
                         invitation_id=invited and invited["id"],
                         enrollment_id=enrollment and enrollment["id"])  # fmt: skip
         self.connection.execute(
@@ -170,6 +181,13 @@ def reached(tables: dict[str, list[Row]], one: Row) -> dict[str, datetime | None
     }
 
 
+def origin(one: Row) -> str | None:
+    """What a link named first, as a person would read it."""
+    detail = one["source_detail"].obj if one["source_detail"] else {}
+    named = (detail[word] for word in ("utm_source", "ref", "referrer") if word in detail)
+    return next((name.lower() for name in named), None)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_funnel_is_what_a_plain_count_finds(tenant: Tenant, seed: int) -> None:
     caller = Caller(tenant.organisation.id, livemode=True, plan_name="growth")
@@ -201,15 +219,44 @@ def test_the_funnel_is_what_a_plain_count_finds(tenant: Tenant, seed: int) -> No
             ]
             step = found.stages[name]
             assert (step.came, step.seconds) == (len(took), statistics.median(took) if took else None), name
-        for key, kept in (("source", found.by_source), ("job_id", found.by_job)):
-            plain = {
-                str(value): (
-                    sum(1 for one in cohort if one[key] == value),
-                    sum(
-                        1 for one, way in zip(cohort, ways, strict=True) if one[key] == value and way["hired"]
-                    ),
-                )
-                for value in {one[key] for one in cohort}
-            }
+        kinds = {
+            "source": (found.by_source, lambda one: one["source"]),
+            "origin": (found.by_origin, origin),
+            "job_id": (found.by_job, lambda one: str(one["job_id"])),
+        }
+        for key, (kept, kind) in kinds.items():
+            plain: dict[str, tuple[int, int]] = {}
+            for one, way in zip(cohort, ways, strict=True):
+                if value := kind(one):
+                    applied, hired = plain.get(value, (0, 0))
+                    plain[value] = (applied + 1, hired + bool(way["hired"]))
             assert {row[key]: (row["applied"], row["hired"]) for row in kept} == plain
             assert [row["applied"] for row in kept] == sorted((row["applied"] for row in kept), reverse=True)
+
+
+def test_what_was_there_before_is_filled_as_if_the_database_had_kept_it(tenant: Tenant) -> None:
+    migration = importlib.import_module("store.migrations.versions.0051_first_moments")
+    columns = [column.name for column in migration.COLUMNS]
+    read = f"SELECT id, {', '.join(columns)} FROM applications WHERE organisation_id = %s ORDER BY id"
+    with store.transaction() as session:
+        driver = session.connection().connection.driver_connection
+        assert driver
+        caller = Caller(tenant.organisation.id, livemode=True, plan_name="growth")
+        job = UUID(tenant.live.job()["id"])
+        rows = Rows(7, driver, caller)
+        for number in range(40):
+            person = rows.add("candidates", email=str(number), email_key=str(number), full_name="", phone="",
+                              source_summary="", tags=[], updated_at=START)  # fmt: skip
+            link = {
+                "email": str(number),
+                "email_key": str(number),
+                "candidate_id": person["id"],
+                "updated_at": START,
+            }
+            rows.application(link, job, None, None)
+        kept = driver.execute(read, [caller.organisation_id]).fetchall()
+        assert all(any(row[number] for row in kept) for number in range(1, 1 + len(columns)))
+        driver.execute(f"UPDATE applications SET {', '.join(f'{name} = NULL' for name in columns)}")
+        session.execute(text(migration.FILL), {"ids": [row[0] for row in kept]})
+        assert driver.execute(read, [caller.organisation_id]).fetchall() == kept
+        session.rollback()
