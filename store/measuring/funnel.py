@@ -164,7 +164,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Funnel:
-    """The stages by name, in order; what came by each source, by the origins and for the jobs that most came by and for."""
+    """The stages by name, in order; what came by each source, origin and job."""
 
     stages: dict[str, Step]
     by_source: list[dict[str, Any]]

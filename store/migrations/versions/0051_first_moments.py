@@ -4,6 +4,7 @@ The database keeps these itself, so that they are right whichever version writes
 filled a thousand at a time, each time in a transaction of its own.
 """
 
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -18,7 +19,7 @@ depends_on = None
 
 BATCH = 1000
 MOMENTS = {"screened": "first_screened_at", "advanced": "first_advanced_at", "hired": "first_hired_at"}
-COLUMNS = [
+COLUMNS: list[sa.Column[Any]] = [
     *(sa.Column(name, sa.DateTime(timezone=True), nullable=True) for name in MOMENTS.values()),
     sa.Column("origin", sa.Text(), nullable=True),
 ]
