@@ -12,6 +12,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import psycopg
+from psycopg import sql
+from sqlalchemy import make_url
+
 from app.instance import embedded, wiring
 from app.instance.settings import ROOT, Settings
 from store.operating import migrate
@@ -68,18 +72,20 @@ def show(figures: list[Figure]) -> None:
 
 @contextmanager
 def place(**changes: object) -> Iterator[Settings]:
-    """Give an empty database and Redis: those of DATABASE_URL and REDIS_URL, or servers of their own.
+    """Give a database and a Redis that nobody else uses, and that go when this ends.
 
-    Everything started from here on runs on the load's core; `on_server_core` moves what is measured.
+    DATABASE_URL names the server alone: what is measured is a database of its own there. Without it there is a server
+    of its own. Everything started from here on runs on the load's core; `on_server_core` moves what is measured.
     """
     with ExitStack() as stack:
         pin(0, LOAD)
-        given = {"postgres": os.environ.get("DATABASE_URL"), "redis": os.environ.get("REDIS_URL")}
-        missing = tuple(name for name, url in given.items() if not url)
-        if missing:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hiring-bench-")))
-            folder.chmod(0o711)  # so that what the servers keep is within, and goes with it
-            given |= stack.enter_context(embedded.use(folder, missing, durable=True))
+        server = os.environ.get("DATABASE_URL")
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hiring-bench-")))
+        folder.chmod(0o711)  # so that what the servers keep is within, and goes with it
+        ours = ("redis",) if server else ("postgres", "redis")
+        given = stack.enter_context(embedded.use(folder, ours, durable=True))
+        if server:
+            given |= {"postgres": stack.enter_context(fenced(server))}
         migrate.upgrade(str(given["postgres"]))
         settings = Settings(
             database_url=str(given["postgres"]),
@@ -93,6 +99,21 @@ def place(**changes: object) -> Iterator[Settings]:
         )
         wiring.configure(settings)
         yield settings
+
+
+@contextmanager
+def fenced(server: str) -> Iterator[str]:
+    """Make a database of this process's own on a server, give its address, and drop it."""
+    name = f"hiring_bench_{os.getpid()}"
+    address = make_url(server)
+    with psycopg.connect(
+        address.set(drivername="postgresql").render_as_string(hide_password=False), autocommit=True
+    ) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield address.set(database=name).render_as_string(hide_password=False)
+        finally:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def pin(pid: int, cores: set[int]) -> None:
