@@ -160,6 +160,7 @@ def _invite(way: Way) -> str | None:
         "name": one.candidate_name,
         "enrollment_id": one.id,
         "candidate_id": one.candidate_id,
+        "language": None if stage.assessment.language else one.language,
     }
     invitation, new = inviting.meet(
         way.session, way.caller, stage.assessment, person, way.shows, send_email=one.send_email

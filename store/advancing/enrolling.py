@@ -30,7 +30,7 @@ from store.people import candidates
 
 SOURCE = SOURCES["enrollment"]
 
-Person = Mapping[str, Any]  # email in its usual form, candidate_name, and candidate_id where it is known
+Person = Mapping[str, Any]  # email in its usual form, candidate_name, and where they are known candidate_id, language
 
 
 def enroll(
@@ -167,15 +167,15 @@ _CREATE = Prepared(
     text(f"""
     WITH person AS (
         SELECT * FROM jsonb_to_recordset(CAST(:people AS jsonb)) AS person (
-            id uuid, line uuid, email text, email_key text, candidate_name text, candidate_id uuid
+            id uuid, line uuid, email text, email_key text, candidate_name text, candidate_id uuid, language text
         )
     ), made AS (
         INSERT INTO enrollments (
             id, created_at, updated_at, enrolled_at, organisation_id, livemode, pipeline_id, email, email_key,
-            candidate_name, candidate_id, send_email, status, current_stage, reject_reason, waiting_reason
+            candidate_name, candidate_id, language, send_email, status, current_stage, reject_reason, waiting_reason
         )
         SELECT id, :moment, :moment, :moment, :organisation_id, :livemode, :pipeline_id, email, email_key,
-               candidate_name, candidate_id, :send_email, 'active', 0, '', :waiting_reason
+               candidate_name, candidate_id, language, :send_email, 'active', 0, '', :waiting_reason
         FROM person
         ON CONFLICT (pipeline_id, email_key) DO NOTHING
         RETURNING *

@@ -43,6 +43,7 @@ class Enrollment(Base, Owned, Updated):
     email: Mapped[str]
     email_key: Mapped[str]  # case-folded: what makes two addresses the same
     candidate_name: Mapped[str] = mapped_column(default="")
+    language: Mapped[str | None]  # of the job that they applied for; None: they did not, or it has none
     send_email: Mapped[bool] = mapped_column(default=True)  # whether the invitations of its stages are mailed
     status: Mapped[str] = mapped_column(default="active")  # active, on_hold, passed, rejected
     current_stage: Mapped[int] = mapped_column(default=0)  # Stage.position

@@ -121,6 +121,7 @@ def _enroll(
         "email": application.email,
         "candidate_name": application.full_name,
         "candidate_id": application.candidate_id,
+        "language": application.job.language,
     }
     enrollment, new = enrolling.enroll(
         session, caller, pipeline, person, shows, actor=actor, send_email=send_email

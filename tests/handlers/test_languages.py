@@ -181,14 +181,18 @@ def test_a_mail_in_arabic_is_written_to_the_left(
     assert "invites" not in plain + html
 
 
+@pytest.mark.parametrize("by_pipeline", [False, True])
 @pytest.mark.parametrize(("assessment", "asked"), [(None, "de-CH"), ("fr", None)])
 def test_who_applied_in_a_language_takes_the_assessment_in_it_unless_that_has_its_own(
-    tenant: Tenant, assessment: str | None, asked: str | None
+    tenant: Tenant, by_pipeline: bool, assessment: str | None, asked: str | None
 ) -> None:
-    linked = tenant.live.assessment(language=assessment)["id"]
-    made = tenant.live.application(
-        tenant.live.job(published=True, language="de-CH", assessment_id=linked)["slug"]
-    )
+    linked = {"assessment_id": tenant.live.assessment(language=assessment)["id"]}
+    if by_pipeline:
+        stages = [{"stage_type": "assessment", **linked}]
+        made = tenant.live.post("/pipelines/create/", {"title": "P", "stages": stages})
+        linked = {"pipeline_id": made.json()["id"]}
+    job = tenant.live.job(published=True, language="de-CH", **linked)
+    made = tenant.live.application(job["slug"])
     tenant.live.post(f"/applications/{made['id']}/advance/", {})
     [invitation] = tenant.live.get("/invites/").json()["results"]
     assert invitation["language"] == asked
