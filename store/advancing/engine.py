@@ -154,16 +154,17 @@ def _happened(way: Way, kind: str, **line: Any) -> None:
 
 def _invite(way: Way) -> str | None:
     """Invite to the stage's assessment, or take what is there: what is settled counts, what has expired is reopened."""
-    one, stage = way.enrollment, way.stage
+    one, assessment = way.enrollment, way.stage.assessment
+    assert assessment is not None  # which is what such a stage is of
     person = {
         "email": one.email,
         "name": one.candidate_name,
         "enrollment_id": one.id,
         "candidate_id": one.candidate_id,
-        "language": None if stage.assessment.language else one.language,
+        "language": None if assessment.language else one.language,
     }
     invitation, new = inviting.meet(
-        way.session, way.caller, stage.assessment, person, way.shows, send_email=one.send_email
+        way.session, way.caller, assessment, person, way.shows, send_email=one.send_email
     )
     known = None if new else outcome_of(way, results.settled(way.session, invitation.id))
     if not new and known is None:
