@@ -2,8 +2,10 @@
 
 `python -m bench.depth`. Each list is asked as the service asks it, with no filter, with each and with each two
 of them (`--quick`: with each), in each of its orders: a first page, and one as deep as there are rows for.
+`LISTS=list_candidates,list_events` names those that are looked at.
 """
 
+import os
 import re
 import statistics
 import time
@@ -106,7 +108,8 @@ def measure(quick: bool) -> list[Figure]:
     made: list[Figure] = []
     with figures.place():
         caller = depth_rows.fill(rows)
-        for one in depth_lists.every(rows):
+        wanted = os.environ.get("LISTS", "")
+        for one in (one for one in depth_lists.every(rows) if one.name in (wanted or one.name).split(",")):
             with store.reading() as reading:
                 found = [
                     look(reading, caller, one, name, given) for name, given in one.cases(1 if quick else 2)

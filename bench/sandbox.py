@@ -68,6 +68,7 @@ def measure(quick: bool) -> list[Figure]:
         *_spread("sandbox: a short letter printed", _times(_print_letter, count // 4)),
         *_throughput(3 * count, cores),
         *(_together(language, 2 if quick else 5) for language in runs),
+        *([_floor(node, cores)] if (node := shutil.which("node")) else []),
     ]
 
 
@@ -143,6 +144,17 @@ def _together(language: str, rounds: int) -> Figure:
             found += pool.map(press, range(CANDIDATES))
     name = f"sandbox: {CANDIDATES} press Run at once, {TESTS} tests each, {language}, p95"
     return at_most(name, _late(found), "ms", ANSWER)
+
+
+def _floor(node: str, cores: int) -> Figure:
+    """Start as many bare processes of Node as twenty who press Run: what no wall and no service could do sooner."""
+    command = [node, "-e", TRIVIAL["javascript"]]
+    started = time.perf_counter()
+    with ThreadPoolExecutor(cores) as pool:
+        run = lambda _: subprocess.run(command, input=b"41", capture_output=True, check=True)  # noqa: E731
+        list(pool.map(run, range(CANDIDATES * TESTS)))
+    took = 1000 * (time.perf_counter() - started)
+    return plain(f"sandbox: {CANDIDATES * TESTS} bare starts of Node over {cores} cores", took, "ms")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -24,18 +24,22 @@ class Reference:
     page: Page
     folder: Path
     environ: dict[str, str]
-    opened: list[str] = field(default_factory=list)
+    opened: str = ""
+    tag: str = ""
 
     def open(self, tag: str, name: str) -> Locator:
-        """Open an operation as a reader does, and wait for it to be filled in."""
-        for other in self.opened:
-            self.page.locator(f"#{other} .opblock-summary-control").click()
-        self.opened.clear()
-        shown = self.page.locator(f"#operations-{tag}-{name}")
-        if not shown.count():
+        """Open an operation as a reader does, and wait for it to be filled in; each tag begins with the page anew."""
+        if tag != self.tag:
+            self.tag, self.opened = "", ""
+            self.page.goto("/docs/")
+            expect(self.page.locator("#reference")).to_have_attribute("aria-busy", "false", timeout=60_000)
             self.page.locator(f"#operations-tag-{tag}").click()
+            self.tag = tag
+        if self.opened:
+            self.page.locator(f"#{self.opened} .opblock-summary-control").click()
+        self.opened = f"operations-{tag}-{name}"
+        shown = self.page.locator(f"#{self.opened}")
         shown.locator(".opblock-summary-control").click()
-        self.opened.append(f"operations-{tag}-{name}")
         expect(shown.locator(".filled")).to_contain_text("Ready", timeout=PATIENCE)
         return shown
 
@@ -67,7 +71,5 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reference]:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
             page = browser.new_page(base_url=base_url, viewport={"width": 1280, "height": 900})
-            page.goto("/docs/")
-            expect(page.locator("#reference")).to_have_attribute("aria-busy", "false", timeout=60_000)
             yield Reference(page, folder, ENVIRON | {"API_KEY": key, "PATH": os.environ["PATH"]})
             browser.close()
