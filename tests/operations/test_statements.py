@@ -1,0 +1,58 @@
+"""How many statements each operation sends to the database: none gains one that nobody wrote down.
+
+`STATEMENTS=write` writes tests/operations/statements.txt anew, with `-n 0`: operations in the order of their names.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.api import Tenant
+from tests.documents import Documented
+from tests.operations.rows import Row, ask
+from tests.operations.table.every import calls_others, each
+
+TABLE = Path(__file__).with_name("statements.txt")
+NOTED = {name: int(count) for name, count in (line.split() for line in TABLE.read_text().splitlines())}
+WRITES = os.environ.get("STATEMENTS") == "write"
+LANES = ("request-", "network-", "files-", "program-", "model-")  # the threads that requests run in
+found: dict[str, int] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def written() -> Iterator[None]:
+    yield
+    if WRITES:
+        TABLE.write_text("".join(f"{name} {found[name]}\n" for name in sorted(found)))
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What requests send from now on, without what begins and ends a transaction."""
+    sent: list[str] = []
+    execute = psycopg.Cursor.execute
+
+    def executed(cursor: Any, query: Any, *given: Any, **options: Any) -> Any:
+        if threading.current_thread().name.startswith(LANES):
+            sent.append(" ".join(str(query).split()))
+        return execute(cursor, query, *given, **options)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", executed)
+    return sent
+
+
+@each(lambda operation: not calls_others(operation))
+def test_an_operation_sends_no_more_statements_than_are_written_down(
+    operation: Documented, row: Row, tenant: Tenant, statements: list[str]
+) -> None:
+    ids = row.state(tenant.live)
+    statements.clear()
+    ask(tenant.live, operation, row, ids)
+    found[operation.id] = len(statements)
+    if not WRITES:
+        assert (operation.id, len(statements)) == (operation.id, NOTED.get(operation.id)), statements
