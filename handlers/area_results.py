@@ -1,5 +1,6 @@
 """The area's pages of invitations and results, which call operations as its other pages do."""
 
+from dataclasses import replace
 from typing import Any
 
 from handlers import area
@@ -72,7 +73,7 @@ def download_results(call: Call, caller: Caller | None, slug: str, **query: Any)
     """Hand the results of an assessment on as a file."""
     answer = call("export_results", query=query, slug=slug) if caller else None
     if answer and answer.file:
-        return answer.file
+        return _handed_on(answer.file)
     return area.show("results_of", call, caller, {}, answer=answer, slug=slug)
 
 
@@ -90,5 +91,10 @@ def download_report(call: Call, caller: Caller | None, token: str) -> Stream | V
     """Hand a report on as PDF."""
     answer = call("get_report", token=token) if caller else None
     if answer and answer.file:
-        return answer.file
+        return _handed_on(answer.file)
     return area.show("report", call, caller, {}, answer=answer, token=token)
+
+
+def _handed_on(file: Stream) -> Stream:
+    """Hand on what an operation answered, with the headers of every page."""
+    return replace(file, headers=area.HEADERS | file.headers)

@@ -76,7 +76,7 @@ NOBODY = Row(status=303, answers=None, is_signed_in=False)
 
 def shown(state: State = nothing, **query: Any) -> Row:
     """A page; who is not signed in is led to the page to do so."""
-    nobody = dataclasses.replace(NOBODY, state=state)
+    nobody = dataclasses.replace(NOBODY, state=state, query=query)
     return Row(state, query=query, answers=PAGE, also=(nobody,))
 
 
