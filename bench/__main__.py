@@ -18,6 +18,7 @@ BENCHES = (
     "schedule",
     "deliveries",
     "audit",
+    "area",
     "funnel",
     "search",
     "depth",

@@ -100,6 +100,7 @@ BOUNDED = {
     "list_team": "an organisation has as many members as seats",
     "list_squad_members": "the same",
     "list_member_invites": "an invite takes a seat while it is open",
+    "list_shared_reports": "each was asked for by itself, and ends within ninety days",
     "list_keys": "they are made by hand, one at a time",
     "list_fields": "a job has a hundred questions at most (rules.fields)",
     "list_knockouts": "a job's are put in one request",

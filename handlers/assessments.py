@@ -1,5 +1,7 @@
 """Assessments, their cases and their results."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +14,7 @@ from rules.errors import CaseNotFound
 from rules.pages import Page
 from schemas import assessments as schemas
 from schemas import results as result_schemas
+from schemas.files import Stream
 from store import events
 from store.accounts import organisations, squads
 from store.assessing import assessments, cases, results, standing
@@ -21,6 +24,7 @@ from store.auditing import trail
 from store.database.engine import Reading
 
 Body = dict[str, Any]
+Readings = Callable[[], AbstractContextManager[Reading]]
 
 
 def list_assessments(reading: Reading, caller: Caller, **query: Any) -> Page:
@@ -130,6 +134,14 @@ def list_results(reading: Reading, caller: Caller, slug: str, **query: Any) -> P
     """List an assessment's sessions, the latest start first."""
     query["assessment_id"] = assessments.read(reading, caller, slug).id
     return results.LIST.page(reading, caller, **query).map(result_schemas.item)
+
+
+def export_results(readings: Readings, caller: Caller, slug: str, **query: Any) -> Stream:
+    """Write an assessment's sessions into a file while it is sent."""
+    with readings() as reading:
+        found = assessments.read(reading, caller, slug)
+    batches = results.LIST.batches(readings, caller, results.EXPORTED, assessment_id=found.id, **query)
+    return result_schemas.stream(batches, found.slug)
 
 
 def compare_results(session: Session, caller: Caller, slug: str, invite_token: list[str]) -> Body:

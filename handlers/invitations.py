@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
@@ -39,6 +40,7 @@ from store.assessing import (
     shares,
     standing,
 )
+from store.assessing.assessments import Assessment
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.auditing import trail
@@ -91,21 +93,11 @@ def create_invitation(writing: Change, caller: Caller, slug: str, body: Body) ->
 
 def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body:
     """Invite many candidates in one transaction; rows that cannot be invited are skipped with their reason."""
-    assessment = assessments.read(session, caller, slug)
-    trail.about(session, "assessment", assessment)
-    rules.check_active(assessment.status)
-    rows = body["candidates"]
-    known = inviting.existing_among(
-        session,
-        assessment,
-        emails={row["email"].strip().casefold() for row in rows if isinstance(row.get("email"), str)},
-        external_ids={row["external_id"] for row in rows if row.get("external_id") is not None},
-    )
-    wanted, skipped = rules.sift(rows, known, emails.normal_or_none)
+    assessment, wanted, skipped = _sifted(session, caller, slug, body["candidates"])
     granted, used = organisations.take_invites(session, caller, len(wanted))
     if caller.livemode and caller.plan.invites is not None:
         rules.check_quota(caller.plan.invites, used, max(0, caller.plan.invites - used))
-    skipped += [{"email": row["email"], "reason": "quota_exhausted"} for row in wanted[granted:]]
+    skipped += rules.beyond(wanted[granted:])
     terms = _terms(body)
     made = inviting.create_all(session, caller, assessment, [row | terms for row in wanted[:granted]])
     invited = {invitation.email_key: invitation for invitation in made}
@@ -117,6 +109,14 @@ def bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body
         invited[row["email"].casefold()] for row in wanted[:granted] if row["email"].casefold() in invited
     ]
     return {"invited": [schemas.bulk_row(invitation) for invitation in order], "skipped": skipped}
+
+
+def preview_bulk_invite(session: Session, caller: Caller, slug: str, body: Body) -> Body:
+    """Say what inviting many would come to now; nothing changes."""
+    _, wanted, skipped = _sifted(session, caller, slug, body["candidates"])
+    left = organisations.quota(session, caller)["invites_remaining"] if caller.livemode else None
+    skipped += [] if left is None else rules.beyond(wanted[left:])
+    return {"accepted": wanted[:left], "skipped": skipped}
 
 
 def update_invitation(session: Session, caller: Caller, token: str, body: Body) -> Body:
@@ -202,19 +202,29 @@ def get_report(begin: Begin, caller: Caller, token: str) -> File:
     with begin() as session:
         invitation = invitations.get(session, caller, token)
         result_rules.check_reportable(invitation.status)
-        sitting, asked, _ = results.get(session, invitation)
-        place, name = standing.percentile(session, sitting), organisations.get(session, caller).name
-        letter = reports.letter(sitting, asked, place, name, fonts.printable)
+        result = _result(session, *results.get(session, invitation))
+        name = organisations.get(session, caller).name
+        letter = reports.letter(shared_reports.page(result, invitation.role), name, fonts.printable)
     return File(printing.render(letter), "application/pdf", PDF_HEADERS)
+
+
+def list_shared_reports(reading: Reading, caller: Caller, token: str, **query: Any) -> Page:
+    """List the links to a report that still work, the newest first."""
+    query["invitation_id"] = invitations.read(reading, caller, token).id
+    return shares.LIST.page(reading, caller, **query).map(shared_reports.item)
 
 
 def share_report(session: Session, caller: Caller, token: str, body: Body) -> tuple[Body, int]:
     """Make a link to look at the report, for some days."""
     invitation = invitations.get(session, caller, token)
     result_rules.check_reportable(invitation.status)
-    made, expires_at = new_token(), _expiry(body)
-    shares.make(session, invitation, made, expires_at)
-    return shared_reports.share(made, expires_at), 201
+    made = new_token()
+    return shared_reports.share(shares.make(session, invitation, made, _expiry(body)), made), 201
+
+
+def revoke_shared_report(session: Session, caller: Caller, token: str, share_id: UUID) -> None:
+    """Take a link to a report back; it shows nothing any more."""
+    shares.remove(session, invitations.get(session, caller, token), share_id)
 
 
 def review_result(session: Session, caller: Caller, token: str, body: Body) -> Body:
@@ -238,6 +248,22 @@ def _result(session: Session, sitting: CandidateSession, *rest: Any) -> Body:
         recorded = recording_schemas.items(sitting, recordings.of(session, sitting), link)
     percentile = standing.percentile(session, sitting)
     return result_schemas.detail(sitting, *rest, percentile=percentile, recorded=recorded)
+
+
+def _sifted(
+    session: Session, caller: Caller, slug: str, rows: list[Body]
+) -> tuple[Assessment, list[Body], list[Body]]:
+    """Divide candidates into those to invite to an assessment that is active and those to skip."""
+    assessment = assessments.read(session, caller, slug)
+    trail.about(session, "assessment", assessment)
+    rules.check_active(assessment.status)
+    known = inviting.existing_among(
+        session,
+        assessment,
+        emails={row["email"].strip().casefold() for row in rows if isinstance(row.get("email"), str)},
+        external_ids={row["external_id"] for row in rows if row.get("external_id") is not None},
+    )
+    return assessment, *rules.sift(rows, known, emails.normal_or_none)
 
 
 def _terms(body: Mapping[str, Any]) -> Body:

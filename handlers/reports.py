@@ -3,6 +3,7 @@
 from sqlalchemy.orm import Session
 
 from handlers import pages
+from schemas import results
 from schemas import shared_reports as schemas
 from schemas.views import View
 from store.assessing import answering, shares, standing, violations
@@ -14,8 +15,10 @@ def show_report_page(session: Session, token: str) -> View:
     if sitting is None:
         return pages.page("report.html", status=404, report=None)
     cases, signals = answering.cases(session, sitting), violations.of(session, sitting)
+    place = standing.percentile(session, sitting)
+    result = results.detail(sitting, cases, signals, percentile=place, recorded=[])
     return pages.page(
         "report.html",
         brand=pages.brand(session, sitting.organisation_id),
-        report=schemas.page(sitting, cases, signals, standing.percentile(session, sitting)),
+        report=schemas.page(result, sitting.invitation.role),
     )

@@ -19,6 +19,11 @@ def list_reviews(reading: Reading, caller: Caller, **query: Any) -> Page:
     return reviews.LIST.page(reading, caller, **query).map(schemas.item)
 
 
+def get_review(session: Session, caller: Caller, id: UUID) -> Body:
+    """Show one beside what it is judged by."""
+    return schemas.detail(*reviews.get(session, caller, id))
+
+
 def claim_review(session: Session, caller: Caller, id: UUID) -> Body:
     """Take one in hand for a while."""
     return schemas.item(reviews.claim(session, caller, id))

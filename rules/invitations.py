@@ -152,3 +152,8 @@ def sift(
             continue
         skipped.append({"email": shown(given), "reason": reason})
     return wanted, skipped
+
+
+def beyond(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Skip candidates for whom the month has no invitation left."""
+    return [{"email": row["email"], "reason": "quota_exhausted"} for row in rows]

@@ -7,12 +7,13 @@ from typing import Any, Protocol, TypeVar
 
 from rules import decimals
 from rules.errors import Invalid
+from rules.words import say
 
 # What a result says until there is one.
 WAITING = {
-    "pending": "The candidate has not started yet.",
-    "started": "The candidate is taking the assessment.",
-    "expired": "The invitation expired before the candidate started.",
+    "pending": say("The candidate has not started yet."),
+    "started": say("The candidate is taking the assessment."),
+    "expired": say("The invitation expired before the candidate started."),
 }
 
 

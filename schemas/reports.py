@@ -1,11 +1,11 @@
-"""A candidate's report: a completed session as a letter to be printed."""
+"""A candidate's report as a letter to be printed: what its page shows, in the same order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from html import escape
 from typing import Any
 
 from rules import decimals
-from rules import results as rules
 
 KINDS = {"mcq": "Choice", "numeric": "Number", "text": "Text", "coding": "Program"}
 OUTCOMES = {
@@ -25,90 +25,136 @@ SIGNALS = {
 VERDICTS = {True: "Passed", False: "Not passed", None: "None yet"}
 
 
-def letter(
-    sitting: Any,
-    cases: Sequence[Any],
-    percentile: int | None,
-    organisation_name: str,
-    printable: Callable[[str], str],
-) -> dict[str, Any]:
-    """Write a completed session as a letter; what no font has is replaced, since nobody can write it otherwise."""
-    invitation = sitting.invitation
-    needed = f", {sitting.passing_score} % to pass"
+LONGEST = (
+    400_000  # characters of questions, answers and comments, which print in a tenth of the time there is
+)
+
+Report = Mapping[str, Any]
+
+
+def letter(report: Report, organisation_name: str, printable: Callable[[str], str]) -> dict[str, Any]:
+    """Write a report as a letter; what no font has is replaced, since nobody can write it otherwise."""
+    cases = report["cases"]
+    needed = f", {report['passing_score']} % to pass"
     facts = {
-        "Candidate": invitation.name or invitation.email,
-        "Address": invitation.email,
-        "Role": invitation.role,
-        "Result": VERDICTS[sitting.passed] if cases else "None, as there are no cases",
-        "Score": f"{_of(sitting)} ({_number(sitting.score_percentage)} %{needed})" if cases else "",
-        "Place": "" if percentile is None else f"Better than {percentile} % of all results",
-        "Started": f"{sitting.started_at:%d.%m.%Y %H:%M} UTC",
-        "Completed": f"{sitting.completed_at:%d.%m.%Y %H:%M} UTC",
-        "Review": "Signals of integrity should be looked at" if sitting.integrity_review_status else "",
+        "Candidate": report["candidate"],
+        "Address": report["email"],
+        "Role": report["role"],
+        "Result": VERDICTS[report["passed"]] if cases else "None, as there are no cases",
+        "Score": f"{_of(report)} ({_number(report['percentage'])} %{needed})" if cases else "",
+        "Place": ""
+        if report["percentile"] is None
+        else f"Better than {report['percentile']} % of all results",
+        "Started": _moment(report["started_at"]),
+        "Completed": _moment(report["completed_at"]),
+        "Review": "Signals of integrity should be looked at" if report["needs_review"] else "",
     }
+    body = [*_skills(report), *_table_of(cases), *_within(_each(cases)), *_happened(report)]
     return {
         "organisation_name": printable(organisation_name),
-        "title": printable(invitation.assessment.title),
+        "title": printable(report["title"]),
         "facts": {label: printable(words) for label, words in facts.items()},
-        "body_html": printable(
-            "".join([*_skills(cases), *_cases(cases), *_comments(cases), *_signals(sitting)])
-        ),
+        "body_html": printable("".join(body)),
     }
 
 
-def _of(scored: Any) -> str:
-    return f"{_number(scored.score)} of {_number(scored.max_score)}"
+def _moment(text: str) -> str:
+    return f"{datetime.fromisoformat(text):%d.%m.%Y %H:%M} UTC"
+
+
+def _of(scored: Report) -> str:
+    return f"{_number(scored['score'])} of {_number(scored['max_score'])}"
 
 
 def _number(value: Any) -> str:
-    return "–" if value is None else decimals.written(decimals.cents(value))
+    return "–" if value is None else decimals.written(value)
 
 
-def _skills(cases: Sequence[Any]) -> list[str]:
+def _skills(report: Report) -> list[str]:
     rows = [
-        (tag, OUTCOMES["pending_review"] if share is None else f"{_number(share)} %")
-        for tag, share in rules.skills(cases)
+        (one["tag"], OUTCOMES["pending_review"] if one["share"] is None else f"{_number(one['share'])} %")
+        for one in report["skills"]
     ]
     return ["<h2>Skills</h2>", _table(("Skill", "Share of the points"), rows)] if rows else []
 
 
-def _cases(cases: Sequence[Any]) -> list[str]:
+def _table_of(cases: Sequence[Report]) -> list[str]:
     if not cases:
         return []
     rows = [
         (
-            f"{case.case_order}. {case.content['title']}",
-            KINDS[case.content["case_type"]],
-            OUTCOMES[case.status or "pending_review"] + _tests(case),
+            f"{case['order']}. {case['title']}",
+            KINDS[case["kind"]],
+            OUTCOMES[case["status"]] + _passed(case),
             _of(case),
-            f"{case.time_spent_seconds // 60}:{case.time_spent_seconds % 60:02}",
+            f"{case['seconds'] // 60}:{case['seconds'] % 60:02}",
         )
         for case in cases
     ]
     return ["<h2>Cases</h2>", _table(("Case", "Kind", "Outcome", "Score", "Time"), rows)]
 
 
-def _tests(case: Any) -> str:
+def _passed(case: Report) -> str:
     """Say how many of a program's tests passed."""
-    if not case.tests:
+    if not case["tests"]:
         return ""
-    return f", {sum(1 for one in case.tests if one['passed'])} of {len(case.tests)} tests passed"
+    return f", {sum(1 for one in case['tests'] if one['passed'])} of {len(case['tests'])} tests passed"
 
 
-def _comments(cases: Sequence[Any]) -> list[str]:
-    said = [
-        f"<p><b>{case.case_order}. {escape(case.content['title'])}</b><br>{escape(case.comment)}</p>"
-        for case in cases
-        if case.comment
+def _each(cases: Sequence[Report]) -> Iterator[str]:
+    """Write each case with its question, its answer, what to look for, what was said of it, and its tests."""
+    for case in cases:
+        yield f"<h2>{case['order']}. {case['title_html']}</h2>"
+        if case["question_html"]:
+            yield f"<h3>Question</h3>{case['question_html']}"
+        yield f"<h3>Answer</h3>{_answer(case)}"
+        for label, words in (("What to look for", case["rubric"]), ("Comment", case["comment"])):
+            if words:
+                yield f"<h3>{label}</h3>{_paragraphs(words)}"
+        for test in case["tests"]:
+            verdict = {True: "passed", False: "failed", None: "its check failed"}[test["passed"]]
+            said = f"<br>{escape(test['message'])}" if test["message"] else ""
+            yield f"<p>Test {test['number']}: {verdict}, {test['time_ms']} ms{said}</p>"
+
+
+def _answer(case: Report) -> str:
+    given = case["answer"]
+    if not given:
+        return "<p>None</p>"
+    if isinstance(given, list):
+        return f"<ul>{''.join(f'<li>{one}</li>' for one in given)}</ul>"
+    return f"<pre>{escape(given)}</pre>" if case["kind"] == "coding" else _paragraphs(given)
+
+
+def _paragraphs(text: str) -> str:
+    return "".join(f"<p>{escape(one)}</p>" for one in text.splitlines() if one.strip())
+
+
+def _within(parts: Iterator[str]) -> Iterator[str]:
+    """Go on until the letter is as long as it may be, and say so."""
+    left = LONGEST
+    for part in parts:
+        left -= len(part)
+        if left < 0:
+            yield "<p>The rest is too long to be printed; the page of the report has it.</p>"
+            return
+        yield part
+
+
+def _happened(report: Report) -> list[str]:
+    counts = [(SIGNALS.get(kind, kind), str(count)) for kind, count in sorted(report["signals"].items())]
+    rows = [
+        (one["at"], _event(one) + (f" (case {one['order']})" if one["order"] else ""))
+        for one in report["happened"]
     ]
-    return ["<h2>Comments</h2>", *said] if said else []
+    whole = [("00:00", "Started"), *rows, (report["ended"], "Submitted")]
+    signals = ["<h2>Signals of integrity</h2>", _table(("Signal", "Times"), counts)] if counts else []
+    return [*signals, "<h2>What happened when</h2>", _table(("After", "What"), whole)]
 
 
-def _signals(sitting: Any) -> list[str]:
-    counts = [
-        (SIGNALS.get(kind, kind), str(count)) for kind, count in sorted(sitting.violation_counts.items())
-    ]
-    return ["<h2>Signals of integrity</h2>", _table(("Signal", "Times"), counts)] if counts else []
+def _event(one: Report) -> str:
+    kind: str = one.get("type", "")
+    return SIGNALS.get(kind, kind) or "Answered"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,16 +1,20 @@
 """What results look like outside."""
 
-from collections.abc import Mapping, Sequence
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from marshmallow import Schema, fields
 
-from rules import decimals, links
+from rules import audit, decimals, links
 from rules import results as rules
-from rules.clock import iso
+from rules.clock import iso, now
+from rules.sessions import VIOLATION_TYPES
 from schemas import recordings, sessions, settings
 from schemas.fields import DecimalText, Moment, Show
+from schemas.files import Stream
 from schemas.showing import show
 
 
@@ -62,6 +66,8 @@ class _Case(Schema):
     case_order = fields.Integer()
     case_title = fields.Function(lambda case: case.content["title"])
     case_type = fields.Function(lambda case: case.content["case_type"])
+    question = fields.Function(lambda case: case.content["question"] or None)
+    options = fields.Function(lambda case: case.content["options"] or [])
     score = fields.Function(
         lambda case: None if case.score is None else decimals.written(decimals.cents(case.score))
     )
@@ -124,7 +130,8 @@ def _skills(cases: Sequence[Any]) -> list[dict[str, Any]]:
 
 item: Show = show(Item())
 _compared, _compared_case = show(_Compared()), show(_ComparedCase())
-_result, _violation, _case = show(_Result()), show(_Violation()), show(_Case())
+_result, _violation = show(_Result()), show(_Violation())
+case: Show = show(_Case())
 
 
 def comparison(
@@ -166,13 +173,44 @@ def detail(
         "report_url": links.report(sitting.invitation.token),
         "consent": settings.consent(sitting),
         "violation_events": [_violation(one) for one in violations],
-        "cases": [_case(one) for one in cases],
+        "cases": [case(one) for one in cases],
         "skills": _skills(cases),
         "percentile": percentile,
     }
     if sitting.recording:
         shown |= {"recording_consent": recordings.consent(sitting), "recordings": list(recorded)}
     return shown
+
+
+CELLS = (
+    "candidate_email", "candidate_name", "role", "status", "score_percentage", "passed", "time_spent_seconds",
+    "started_at", "completed_at", "invite_token",
+)  # fmt: skip
+
+
+def stream(batches: Iterable[Sequence[Any]], slug: str) -> Stream:
+    """Write sessions into a file to be saved, each batch when it is wanted; signals have a column for each type."""
+    name = f"results-{slug}-{now():%Y-%m-%d}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
+    return Stream(_csv(batches), "text/csv; charset=utf-8", headers)
+
+
+def _csv(batches: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    head: list[Sequence[str]] = [(*CELLS, *VIOLATION_TYPES)]
+    for rows in batches:
+        written = io.StringIO()
+        csv.writer(written).writerows([*head, *map(_cells, rows)])
+        yield written.getvalue().encode()
+        head = []
+
+
+def _cells(sitting: Any) -> list[str]:
+    shown = item(sitting)
+    counts = shown["violation_counts"]
+    return [
+        audit.cell(one)
+        for one in (*map(shown.get, CELLS), *(counts.get(kind, 0) for kind in VIOLATION_TYPES))
+    ]
 
 
 outcome_event = sessions.outcome_event

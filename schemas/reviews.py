@@ -1,7 +1,10 @@
 """What answers look like that wait for a person."""
 
+from typing import Any
+
 from marshmallow import Schema, fields
 
+from schemas import results
 from schemas.fields import Moment, Resource, Show
 from schemas.showing import show
 
@@ -25,3 +28,13 @@ class Item(Resource):
 
 
 item: Show = show(Item())
+# What of a result's case a review is made by.
+_JUDGED_BY = (
+    "case_type", "question", "options", "answer", "language", "tests", "rubric", "max_score", "time_spent_seconds",
+)  # fmt: skip
+
+
+def detail(row: Any, case: Any) -> dict[str, Any]:
+    """Show an answer that waits beside what it is judged by."""
+    shown = results.case(case)
+    return item(row) | {name: shown[name] for name in _JUDGED_BY}

@@ -33,8 +33,8 @@ EVERY = [(name, one) for name in documents() for one in operations(name).values(
 PUBLIC = [one for name, one in EVERY if name == "openapi"]
 KEYED = [one for one in PUBLIC if one.keyed]
 ANY_KEY = {"get_key"}  # whatever its scopes are
-# Whoever may read it may hand it on.
-SHOWN_ON = {"share_report"}
+# Whoever may read it may hand it on, and take it back.
+SHOWN_ON = {"share_report", "revoke_shared_report"}
 # A page's body is a form.
 WITH_BODY = [(name, one) for name, one in EVERY if "requestBody" in one.definition and not one.is_page]
 by_id = {"ids": lambda value: value.id if isinstance(value, Documented) else value}
@@ -181,6 +181,9 @@ def test_handlers_hold_operations_and_nothing_else() -> None:
                 found.add((tag, name))
     # What the pages share.
     helpers = {
+        ("area", "act"),
+        ("area", "check"),
+        ("area", "show"),
         ("pages", "page"),
         ("pages", "brand"),
         ("pages", "faults"),

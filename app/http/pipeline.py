@@ -10,6 +10,7 @@ render    JSON, a page or a file
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import chain
 from typing import Any
 from urllib.parse import urlencode
 
@@ -28,7 +29,8 @@ from app.http.validation import Reader
 from rules import deprecation, links, plans
 from rules.caller import Caller
 from rules.errors import Refusal
-from schemas.views import Called
+from schemas.files import Stream
+from schemas.views import Called, refusing
 from store.accounts import idempotency, organisations
 from store.auditing import trail
 from store.auditing.trail import Entry
@@ -177,7 +179,7 @@ class Pipeline:
         self,
         page: Request,
         *,
-        token: str = "",
+        csrf_token: str = "",
         query: Mapping[str, Any] | None = None,
         body: dict[str, Any] | None = None,
         **path: Any,
@@ -189,7 +191,7 @@ class Pipeline:
             address=page.address,
             method=self.method,
             path=self.template.format(**path),
-            query=urlencode(asked).encode(),
+            query=urlencode(asked, doseq=True).encode(),
             head=Headers({"user-agent": page.head.get("user-agent", ""), "content-type": bodies.JSON}),
             pipeline=self,
             caller=page.caller if self.security else None,
@@ -198,14 +200,14 @@ class Pipeline:
         )
         try:
             if self.security:
-                security.check_session(request, self.security, token)
+                security.check_session(request, self.security, csrf_token)
             answer = self.serve(request)
         except Refusal as refusal:
-            details = {"documentation_url": links.error(refusal.code), **refusal.details}
-            error = {"code": refusal.code, "message": refusal.args[0], "details": details}
-            return Called(refusal.status, {"error": error})
-        shown = orjson.loads(answer.body) if answer.body and answer.media_type == bodies.JSON else None
-        return Called(answer.status, shown, answer.headers)
+            return refusing(refusal)
+        if answer.media_type != bodies.JSON:
+            parts = chain((answer.body,), answer.rest or ())
+            return Called(answer.status, None, file=Stream(parts, answer.media_type, answer.headers))
+        return Called(answer.status, orjson.loads(answer.body) if answer.body else None, answer.headers)
 
     # --- What `run` is made of
 

@@ -86,7 +86,8 @@ class Reader:
         arguments = {}
         for name, where, required, schema, compiled in self.parameters:
             values = request.head.getlist(name) if where == "header" else given[where].get(name, [])
-            values = values[: self.most]
+            many = schema.get("type") == "array"  # the parameter is repeated
+            values = values if many else values[: self.most]
             pointer = f"/{where}/{name}"
             if not values:
                 if required:
@@ -94,7 +95,6 @@ class Reader:
                 elif where == "query" or "default" in schema:
                     arguments[name] = copy.deepcopy(schema.get("default"))
                 continue
-            many = schema.get("type") == "array"  # the parameter is repeated
             if (len(values) > 1 and not many) or not all(map(bodies.sound, values)):
                 faults.append(fault(pointer, "Must be text." if many else "Must be given once, as text."))
                 continue

@@ -54,6 +54,9 @@ LIST = listing.Listing(
 )
 
 
+EXPORTED = 100_000  # rows of a file
+
+
 def get(session: Session, invitation: Invitation, *, for_update: bool = False) -> Whole:
     """Load an invitation's session with its cases and violations, or raise NotFound."""
     found = select(CandidateSession).where(CandidateSession.invitation_id == invitation.id)

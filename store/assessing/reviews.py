@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from rules import reviews as rules
 from rules.caller import Caller
 from rules.errors import NotFound
+from rules.words import say
 from store.accounts import keys
 from store.accounts.members import Member
 from store.assessing import assessments, sessions
@@ -20,6 +21,7 @@ from store.database import listing
 from store.database.base import ANYONE, Anyone, visible
 from store.database.prepared import Prepared
 
+GONE = say("There is no such answer that waits for a review.")
 _CLAIMED = SessionCase.claimed_until > func.now()
 
 
@@ -77,6 +79,14 @@ LIST = listing.Listing(
 _READ = Prepared(listing.add(_ROWS.where(SessionCase.id == bindparam("review_id")).subquery("page"), _BESIDE))
 
 
+def get(session: Session, caller: Caller, id: UUID) -> tuple[Any, SessionCase]:
+    """Load an answer that waits: its row and itself. Raises NotFound."""
+    case = session.scalars(_waiting(caller, SessionCase).where(SessionCase.id == id)).first()
+    if case is None:
+        raise NotFound(GONE)
+    return _READ.first(session, caller, review_id=id), case
+
+
 def claim(session: Session, caller: Caller, id: UUID) -> Any:
     """Take a review in hand, or go on with it; return its row. Raises NotFound, AlreadyClaimed."""
     row, by, moment = _hold(session, caller, id)
@@ -96,7 +106,7 @@ def _hold(session: Session, caller: Caller, id: UUID) -> tuple[SessionCase, dict
     found = _waiting(caller, SessionCase).where(SessionCase.id == id).with_for_update(of=SessionCase)
     row = session.scalars(found).first()
     if row is None:
-        raise NotFound("There is no such answer that waits for a review.")
+        raise NotFound(GONE)
     by, moment = _asker(session, caller), sessions.moment(session)
     rules.check_claim(row.claimed_by, row.claimed_until, by=by, now=moment)
     return row, by, moment

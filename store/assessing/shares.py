@@ -3,12 +3,14 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, func, select
+from sqlalchemy import ForeignKey, Index, bindparam, delete, func, select
 from sqlalchemy.orm import Mapped, Session, contains_eager, mapped_column
 
+from rules.errors import NotFound
 from store.accounts.keys import digest
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
+from store.database import listing
 from store.database.base import Base, Identified
 
 
@@ -23,12 +25,34 @@ class ReportShare(Base, Identified):
     expires_at: Mapped[datetime]
 
 
-def make(session: Session, invitation: Invitation, token: str, expires_at: datetime) -> None:
+# Those of a session are few: each was asked for by itself, and ends within ninety days.
+LIST = listing.Listing(
+    select(ReportShare)
+    .join(CandidateSession, CandidateSession.id == ReportShare.session_id)
+    .where(
+        CandidateSession.invitation_id == bindparam("invitation_id"),
+        ReportShare.expires_at > func.now(),
+    ),
+    {"-id": (ReportShare.id,)},
+)
+
+
+def make(session: Session, invitation: Invitation, token: str, expires_at: datetime) -> ReportShare:
     """Keep a link to the report of a completed invitation."""
     mine = select(CandidateSession.id).where(CandidateSession.invitation_id == invitation.id)
     id = session.scalars(mine).one()
-    session.add(ReportShare(session_id=id, hash=digest(token), expires_at=expires_at))
+    made = ReportShare(session_id=id, hash=digest(token), expires_at=expires_at)
+    session.add(made)
     session.flush()
+    return made
+
+
+def remove(session: Session, invitation: Invitation, id: UUID) -> None:
+    """Take back a link to the report of an invitation, or raise NotFound."""
+    mine = select(CandidateSession.id).where(CandidateSession.invitation_id == invitation.id)
+    gone = delete(ReportShare).where(ReportShare.id == id, ReportShare.session_id.in_(mine))
+    if session.scalar(gone.returning(ReportShare.id)) is None:
+        raise NotFound("There is no such link to this report.")
 
 
 def find(session: Session, token: str) -> CandidateSession | None:

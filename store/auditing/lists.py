@@ -19,7 +19,7 @@ from store.database.ids import first_id
 from store.database.pages import containing
 
 SEARCHED = 100_000  # of an organisation's newest rows
-EXPORTED, AT_ONCE = 10_000, 1_000  # rows of an export; of one statement of it
+EXPORTED = 10_000  # rows of an export
 
 _SINCE, _UNTIL = (bindparam(name, type_=DateTime(timezone=True)) for name in ("since", "until"))
 # What holds a text is looked for among the newest rows alone: no index finds a part of one. Numbers have no gaps, so
@@ -106,11 +106,5 @@ REQUESTS = {
 def batches(
     readings: Callable[[], AbstractContextManager[Reading]], caller: Caller, **query: Any
 ) -> Iterator[Sequence[Any]]:
-    """Give the newest rows that meet the filters, up to the length of an export, each batch by a reading of its own."""
-    cursor: str | None = None
-    for _ in range(EXPORTED // AT_ONCE):
-        with readings() as reading:
-            found = LISTS[caller.livemode].page(reading, caller, cursor=cursor, page_size=AT_ONCE, **query)
-        yield found.results
-        if (cursor := found.next) is None:
-            return
+    """Give the newest rows that meet the filters, up to the length of an export."""
+    return LISTS[caller.livemode].batches(readings, caller, EXPORTED, **query)

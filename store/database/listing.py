@@ -1,6 +1,7 @@
 """Lists as data: what each may be asked for, in which orders, and the statement for each way of asking."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -24,10 +25,12 @@ from sqlalchemy.orm import Session
 
 from rules.caller import Caller
 from rules.pages import Page
-from store.database.engine import Means
+from store.database.engine import Means, Reading
 from store.database.pages import Column, containing, cut, decode, past
 from store.database.prepared import Prepared
 from store.database.usage import USED
+
+AT_ONCE = 1_000  # rows that one statement reads for a file
 
 Condition = ColumnElement[bool]
 _ROWS = bindparam("rows", type_=Integer())
@@ -147,6 +150,22 @@ class Listing:
         values |= {f"after_{number}": value for number, value in enumerate(after or ())}
         found = statement.all(means, caller, **values, rows=page_size + 1)
         return cut(found, keys, page_size, backwards=backwards, first=after is None)
+
+    def batches(
+        self,
+        readings: Callable[[], AbstractContextManager[Reading]],
+        caller: Caller,
+        most: int,
+        **query: Any,
+    ) -> Iterator[Sequence[Any]]:
+        """Give the first rows that meet the filters, so many at most, each batch by a reading of its own."""
+        cursor: str | None = None
+        for _ in range(most // AT_ONCE):
+            with readings() as reading:
+                found = self.page(reading, caller, cursor=cursor, page_size=AT_ONCE, **query)
+            yield found.results
+            if (cursor := found.next) is None:
+                return
 
     def everything(self, session: Session, **given: Any) -> list[Any]:
         """Load every row itself, in the usual order: for lists that are short by their nature."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from http.cookies import SimpleCookie
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import BrowserContext
@@ -12,7 +13,7 @@ from tests.api import Tenant, owner_session
 from tests.browser.accessibility import everything
 from tests.documents import Documented
 from tests.hooks import nothing_else_is_due, wired
-from tests.operations.rows import Row, path
+from tests.operations.rows import Row, fill, path
 from tests.operations.table.every import each
 
 __all__ = ["nothing_else_is_due", "wired"]
@@ -32,7 +33,8 @@ REFERENCE = "show_reference"
 
 
 def is_page(operation: Documented) -> bool:
-    return operation.method == "GET" and operation.is_page and operation.id != REFERENCE
+    shown = operation.definition["responses"].get("200", {}).get("content", {})
+    return operation.method == "GET" and "text/html" in shown and operation.id != REFERENCE
 
 
 @each(is_page)
@@ -50,7 +52,8 @@ def test_a_page_is_for_everybody(
     context = new_context()
     context.add_cookies([{"name": one.key, "value": one.value, "url": base_url} for one in cookies.values()])
     page = context.new_page()
-    answer = page.goto(path(operation, shown.state(tenant.live)))
+    ids = shown.state(tenant.live)
+    answer = page.goto(f"{path(operation, ids)}?{urlencode(fill(dict(shown.query), ids), doseq=True)}")
     assert answer is not None
     assert answer.status == 200, answer.url
     found = {}

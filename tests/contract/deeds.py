@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from rules.clock import now
-from tests.contract.makers import PUBLIC, an_address
+from tests.contract.makers import PUBLIC, an_address, an_assessment, shared
 from tests.contract.people import (
     MODE,
     Ids,
@@ -19,6 +19,11 @@ from tests.contract.people import (
 
 # The list that a page shows, a page of it at a time.
 LISTS = {
+    "show_invitations_page": f"{PUBLIC}/invites/",
+    "show_results_page": f"{PUBLIC}/assessments/",
+    "show_assessment_results_page": f"{PUBLIC}/assessments/{{slug}}/results/",
+    "download_results": f"{PUBLIC}/assessments/{{slug}}/results/",
+    "show_reviews_page": f"{PUBLIC}/reviews/",
     "show_keys_page": "/api/v1/area/keys/",
     "show_webhooks_page": f"{PUBLIC}/webhooks/",
     "show_webhook_page": f"{PUBLIC}/webhooks/{{id}}/deliveries/",
@@ -33,12 +38,25 @@ FILTERS = {
     "code": "VALIDATION_ERROR",
     "operation": "create_invitation",
 }
+# Where a page has others.
+OF_ONE = {
+    "show_invitations_page": {"status": "pending"},
+    "show_assessment_results_page": {"status": "completed", "passed": "true"},
+    "download_results": {"status": "completed", "passed": "true"},
+    "show_reviews_page": {"claimed": "false"},
+}
 # What each form needs: by whose session it is, and what stands in the page's path.
 Fields = dict[str, Any]
 CONFIRM: dict[str, Callable[[str, Ids], Fields]] = {
     "ask_code": lambda token, path: {"email": an_email()},
     "confirm": lambda token, path: {"code": a_code(token)},
 }
+
+
+def _terms() -> Fields:
+    return {**shared(an_assessment), "expires_days": "7", "extra_time_percent": "0", "send_email": "true"}
+
+
 DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
     "change_area": {
         "mode": lambda token, path: {"livemode": MODE, "next": "/area/keys/"},
@@ -55,6 +73,27 @@ DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
         },
         "rotate": lambda token, path: {**a_key(), "overlap_hours": "24"},
         "revoke": lambda token, path: a_key(),
+    },
+    "invite_on_page": {
+        "create": lambda token, path: {**_terms(), "email": an_email(), "name": "Ada"},
+        "preview": lambda token, path: {**_terms(), "candidates": f"email\n{an_email()}"},
+        "bulk": lambda token, path: {**_terms(), "candidates": f"{an_email()},Ada"},
+    },
+    "change_invitation_on_page": {
+        "change": lambda token, path: {"name": "Ada", "tags": "spring, berlin"},
+        "remind": lambda token, path: {},
+        "cancel": lambda token, path: {},
+    },
+    "change_result_on_page": {
+        "share": lambda token, path: {"expires_days": "7"},
+        "revoke": lambda token, path: {"share_id": path.get("share_id", str(uuid4()))},
+    },
+    "change_reviews_on_page": {"begin": lambda token, path: {}},
+    "change_review_on_page": {
+        "claim": lambda token, path: {},
+        "score": lambda token, path: {"score": "1", "comment": "Sound."},
+        "skip": lambda token, path: {},
+        "release": lambda token, path: {},
     },
     "change_webhooks_on_page": {
         "create": lambda token, path: {"name": "Of a form", "url": an_address(), "events": ["*"]},

@@ -463,6 +463,7 @@ def a_form_of_the_area(body: Body, request: Request) -> None:
     actions = DEEDS[request.operation]
     action = list(actions)[len(body["action"]) % len(actions)]
     fields = {**body.get("fields", {}), **actions[action](request.session, request.path)}
+    body.pop("file", None)  # what stands in it is in a field as well
     body |= {
         "csrf_token": people.headers(request.session)["X-CSRF-Token"],
         "action": action,

@@ -20,7 +20,7 @@ from schemathesis.core.parameters import ParameterLocation
 
 from rules import links
 from tests.contract import forms, people
-from tests.contract.deeds import FILTERS, LISTS
+from tests.contract.deeds import FILTERS, LISTS, OF_ONE
 from tests.contract.fits import FITS, Request
 from tests.contract.makers import http, ids, shared
 
@@ -155,7 +155,8 @@ def with_cursor(case: Case[Any], operation: str, query: dict[str, Any]) -> dict[
     name, place = "cursor", httpx.URL(case.operation.base_url or "").path.rstrip("/") + case.formatted_path
     if operation in LISTS:
         name, place = "page", LISTS[operation].format(**case.path_parameters or {})
-        query = {one: FILTERS.get(one, value) for one, value in query.items()}
+        wanted = FILTERS | OF_ONE.get(operation, {})
+        query = {one: wanted.get(one, value) for one, value in query.items()}
     if name not in query:
         return query
     following = cursor(place)

@@ -176,6 +176,12 @@ def a_shared_report() -> Ids:
     return {"token": call("POST", f"/invites/{shared(a_submission)['token']}/report/share/", {})["token"]}
 
 
+def a_share() -> Ids:
+    """The same by its invitation and its id."""
+    token = a_submission()["token"]
+    return {"token": token, "share_id": call("POST", f"/invites/{token}/report/share/", {})["id"]}
+
+
 def two_submissions() -> Ids:
     """Sessions of one assessment that are over, which may be compared."""
     return {**shared(an_assessment), **a_submission(), "other_token": a_submission()["token"]}
@@ -496,6 +502,16 @@ FRESH: dict[str, Make] = {
     "change_member": a_colleague,
     "remove_member": a_colleague,
     "change_webhook_on_page": a_delivery,
+    "revoke_shared_report": a_share,
+    "get_review": lambda: shared(a_review),
+    "show_comparison_page": lambda: shared(two_submissions),
+    "show_result_page": lambda: shared(a_submission),
+    "download_report": lambda: shared(a_submission),
+    "change_result_on_page": a_share,
+    "show_review_page": lambda: shared(a_review),
+    "change_review_on_page": a_review,
+    "show_invitation_page": lambda: shared(an_invitation),
+    "change_invitation_on_page": an_invitation,
 }
 SHARED: dict[tuple[str, str], Make] = {
     ("assessments", "slug"): an_assessment,
@@ -522,6 +538,7 @@ SHARED: dict[tuple[str, str], Make] = {
     ("interviews", "template_id"): an_interview_template,
     ("area", "token"): a_sign_in,
     ("area", "id"): a_verified_webhook,
+    ("area", "slug"): an_assessment,
     ("docs", "name"): lambda: {"name": "quickstart"},
     ("docs", "code"): lambda: {"code": "NOT_FOUND"},
 }

@@ -16,6 +16,7 @@ from rules.caller import Caller
 from rules.clock import now
 from schemas import audit
 from store.auditing import lists
+from store.database import listing
 from store.database.engine import Reading
 from tests.api import Api, Tenant, address
 from tests.trail import log, seal
@@ -271,7 +272,7 @@ def test_an_export_in_parts_is_the_whole_of_it(
     for _ in range(jobs):
         tenant.live.job()
     rows = log(tenant.live)
-    monkeypatch.setattr(lists, "AT_ONCE", at_once)
+    monkeypatch.setattr(listing, "AT_ONCE", at_once)
     assert tenant.live.get("/org/audit-log/export/", params={"export_format": "json"}).json() == rows
     answer = tenant.live.get("/org/audit-log/export/")
     assert "Content-Length" not in answer.headers
@@ -285,7 +286,7 @@ def test_nothing_is_held_from_one_part_of_an_export_to_the_next(
     for _ in range(3):
         tenant.live.job()
     seal()
-    monkeypatch.setattr(lists, "AT_ONCE", 1)
+    monkeypatch.setattr(listing, "AT_ONCE", 1)
     held: list[str] = []
 
     @contextmanager

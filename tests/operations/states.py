@@ -173,6 +173,12 @@ def a_shared_report(api: Api) -> Ids:
     return {**made, "token": post(api, f"/invites/{made['token']}/report/share/", {})["token"]}
 
 
+def a_share(api: Api) -> Ids:
+    """The same by the invitation and the link's id."""
+    made = a_submission(api)
+    return {**made, "share_id": post(api, f"/invites/{made['token']}/report/share/", {})["id"]}
+
+
 def a_pass(api: Api) -> Ids:
     """A session that is over and passed."""
     made = a_sitting(api, NUMBER)

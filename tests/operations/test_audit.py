@@ -25,6 +25,7 @@ UNTOLD = {
     "send_live_changes",
     "sign_in_by_mail",  # nobody knows yet whether anybody is there
     "ask_assistant",  # it changes nothing
+    "preview_bulk_invite",
 }
 
 

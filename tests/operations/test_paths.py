@@ -77,7 +77,8 @@ def has_a_bound(operation: Documented) -> bool:
 @each(has_a_bound)
 def test_a_page_whose_address_cannot_be_is_refused(operation: Documented, row: Row, tenant: Tenant) -> None:
     ids = dict.fromkeys(PLACE.findall(operation.path), "a" * 5000)
-    assert ask(tenant.live, operation, row, ids).status_code == 400
+    plain = dataclasses.replace(row, query={})
+    assert ask(tenant.live, operation, plain, ids).status_code == 400
 
 
 @pytest.fixture(scope="module")

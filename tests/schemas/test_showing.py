@@ -61,6 +61,8 @@ EXTRA = {
             "case_type": st.text(),
             "language": st.none() | st.text(),
             "rubric": st.text(),
+            "question": st.text(),
+            "options": st.just([]),
             "test_cases": st.just([]),
         }
     ),

@@ -76,7 +76,7 @@ NOBODY = Row(status=303, answers=None, is_signed_in=False)
 
 def shown(state: State = nothing, **query: Any) -> Row:
     """A page; who is not signed in is led to the page to do so."""
-    nobody = dataclasses.replace(NOBODY, state=state)
+    nobody = dataclasses.replace(NOBODY, state=state, query=query)
     return Row(state, query=query, answers=PAGE, also=(nobody,))
 
 
@@ -96,6 +96,41 @@ ROWS = {
     ),
     "show_sign_in_link_page": Row(a_link, answers=PAGE),
     "sign_in_by_link_on_page": Row(a_link, status=303, answers=None),
+    "show_invitations_page": shown(
+        states.an_invitation, assessment="{slug}", status="pending", email="{person}", tag="spring"
+    ),
+    "show_invite_page": shown(states.an_assessment, assessment="{slug}"),
+    "invite_on_page": dataclasses.replace(
+        a_page(
+            "create",
+            states.an_assessment,
+            slug="{slug}",
+            email="{email}",
+            expires_days="7",
+            extra_time_percent="0",
+        ),
+        also=(dataclasses.replace(NOBODY, body=NO_TOKEN, media=FORM),),
+    ),
+    "show_invitation_page": shown(states.an_invitation),
+    "change_invitation_on_page": a_form(
+        "change", states.an_invitation, name="Ada", role="", tags="spring, berlin"
+    ),
+    "show_results_page": shown(states.an_assessment, search="engineer"),
+    "show_assessment_results_page": shown(states.a_submission, status="completed"),
+    "show_comparison_page": shown(states.two_submissions, invite_token=["{token}", "{other_token}"]),
+    "download_results": dataclasses.replace(
+        shown(states.a_submission, status="completed"), answers="text/csv"
+    ),
+    "show_result_page": shown(states.a_share),
+    "change_result_on_page": dataclasses.replace(
+        a_page("share", states.a_submission, expires_days="7"),
+        also=(a_form("revoke", states.a_share, share_id="{share_id}"),),
+    ),
+    "download_report": dataclasses.replace(shown(states.a_submission), answers="application/pdf"),
+    "show_reviews_page": shown(states.a_review, assessment="{slug}", claimed="false", names="true"),
+    "change_reviews_on_page": a_form("begin", states.a_review, assessment="{slug}"),
+    "show_review_page": shown(states.a_review, assessment="{slug}", names="true"),
+    "change_review_on_page": a_form("score", states.a_review, score="7.5", comment="Writes are missing."),
     "show_keys_page": shown(a_key, done="create"),
     "change_keys_on_page": dataclasses.replace(
         a_page("create", name="ATS", livemode="true", scopes=["jobs:read"], cidrs="203.0.113.0/24, ::/0"),

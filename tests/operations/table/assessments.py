@@ -82,6 +82,7 @@ ROWS = {
     "replace_cases": Row(states.a_draft, {"cases": SETTINGS["cases"]}),
     "remove_case": Row(states.a_draft, status=204, answers=None),
     "list_results": Row(states.a_submission, query={"status": "completed", "updated_after": LONG_AGO}),
+    "export_results": Row(states.a_submission, query={"status": "completed"}, answers="text/csv"),
     "compare_results": Row(states.two_submissions, query={"invite_token": ["{token}", "{other_token}"]}),
     "list_platform_cases": Row(query={"case_type": "mcq", "page_size": "3"}),
     "list_cases": Row(states.a_case, query={"updated_after": LONG_AGO}),

@@ -33,6 +33,10 @@ ROWS = {
         },
         status=201,
     ),
+    "preview_bulk_invite": Row(
+        states.an_invitation,
+        {"candidates": [{"email": "{email}", "name": "Ada", "role": "", "external_id": None}]},
+    ),
     "list_invitations": Row(
         states.an_invitation,
         query={
@@ -65,6 +69,9 @@ ROWS = {
         states.a_submission, answers="application/pdf", also=(Row(states.a_pass, answers="application/pdf"),)
     ),
     "share_report": Row(states.a_submission, {"expires_days": 7}, status=201),
+    "list_shared_reports": Row(states.a_share),
+    "revoke_shared_report": Row(states.a_share, status=204, answers=None),
+    "get_review": Row(states.a_review),
     "list_reviews": Row(states.a_submission, query={"assessment": "{slug}", "claimed": "false"}),
     "claim_review": Row(states.a_review, also=(Row(states.a_claimed_review),)),
     "release_review": Row(states.a_review, also=(Row(states.a_claimed_review),)),
