@@ -4,16 +4,18 @@ import hmac
 from typing import Any
 from urllib.parse import quote
 
+from gateways import openid
 from handlers import pages
+from rules import brand
 from rules.caller import Caller
 from rules.clock import iso, now
-from rules.errors import CsrfFailed, Invalid
+from rules.errors import CsrfFailed, InsufficientScope, Invalid
 from rules.events import EVENTS
 from rules.words import say
 from schemas import area as schemas
 from schemas import people
-from schemas.area import Section
-from schemas.views import Call, Called, Redirect, View
+from schemas.sections import Section
+from schemas.views import Call, Called, Redirect, View, refusing
 
 Body = dict[str, Any]
 # Within the service the address of the page that a form is on is no secret, and shows that it is our own.
@@ -22,14 +24,14 @@ HEADERS = pages.HEADERS | {"Referrer-Policy": "same-origin"}
 
 def show_area(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
     """Show how the organisation stands."""
-    return _show("home", call, caller, query)
+    return show("home", call, caller, query)
 
 
 def change_area(call: Call, caller: Caller | None, body: Body) -> Redirect:
     """Switch between live and test, or sign out."""
     if caller is None:
         return _to_sign_in(schemas.HOME)
-    _check(caller, body)
+    check(caller, body)
     if body["action"] == "sign_out":
         return Redirect(schemas.SIGN_IN, HEADERS | call("sign_out", token=body["csrf_token"]).headers)
     if body["action"] != "mode":
@@ -40,62 +42,62 @@ def change_area(call: Call, caller: Caller | None, body: Body) -> Redirect:
 
 def show_keys_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
     """Show the keys, and the form of a new one."""
-    return _show("keys", call, caller, query)
+    return show("keys", call, caller, query)
 
 
 def change_keys_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redirect:
     """Make, follow or revoke a key."""
-    return _act("keys", call, caller, body)
+    return act("keys", call, caller, body)
 
 
 def show_webhooks_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
     """Show the webhooks of a mode, and the form of a new one."""
-    return _show("webhooks", call, caller, query)
+    return show("webhooks", call, caller, query)
 
 
 def change_webhooks_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redirect:
     """Make a webhook."""
-    return _act("webhooks", call, caller, body)
+    return act("webhooks", call, caller, body)
 
 
 def show_webhook_page(call: Call, caller: Caller | None, id: str, **query: Any) -> View | Redirect:
     """Show a webhook with its deliveries."""
-    return _show("webhook", call, caller, query, id=id)
+    return show("webhook", call, caller, query, id=id)
 
 
 def change_webhook_on_page(call: Call, caller: Caller | None, id: str, body: Body) -> View | Redirect:
     """Test, change or delete a webhook, or send something again."""
-    return _act("webhook", call, caller, body, id=id)
+    return act("webhook", call, caller, body, id=id)
 
 
 def show_events_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
     """Show what happened."""
-    return _show("events", call, caller, query)
+    return show("events", call, caller, query)
 
 
 def show_requests_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
     """Show the requests of keys, each refusal with what it means."""
-    return _show("requests", call, caller, query)
+    return show("requests", call, caller, query)
 
 
 def show_members_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
     """Show the members, who is invited, and what the roles include."""
-    return _show("members", call, caller, query)
+    return show("members", call, caller, query)
 
 
 def change_members_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redirect:
     """Invite, change or remove somebody."""
-    return _act("members", call, caller, body)
+    return act("members", call, caller, body)
 
 
 def show_sessions_page(call: Call, caller: Caller | None, **query: Any) -> View | Redirect:
     """Show where the person is signed in."""
-    return _show("sessions", call, caller, query)
+    return show("sessions", call, caller, query)
 
 
 def change_sessions_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redirect:
     """End sessions."""
-    return _act("sessions", call, caller, body)
+    return act("sessions", call, caller, body)
 
 
 def show_sign_in_page(caller: Caller | None, next: str | None) -> View | Redirect:
@@ -126,6 +128,22 @@ def sign_in_by_link_on_page(call: Call, token: str) -> View | Redirect:
     return _sign_in_page(refused=answer) if answer.error else Redirect(schemas.HOME, HEADERS | answer.headers)
 
 
+def show_company_sign_in_page(call: Call) -> View | Redirect:
+    """Lead to the company's own sign-in."""
+    answer = call("begin_company_sign_in")
+    if answer.error:
+        return _sign_in_page(refused=answer)
+    return Redirect(answer.body["authorization_url"], HEADERS | answer.headers)
+
+
+def show_company_code_page(
+    call: Call, code: str | None, state: str | None, error: str | None
+) -> View | Redirect:
+    """Sign in with what the company's own sign-in leads back with."""
+    answer = call("sign_in_by_company", body={"code": code or error or "none", "state": state or "none"})
+    return _sign_in_page(refused=answer) if answer.error else Redirect(schemas.HOME, HEADERS | answer.headers)
+
+
 def _sign_in_page(*, refused: Called | None = None, **values: Any) -> View:
     return pages.page(
         "area/sign-in.html",
@@ -133,6 +151,7 @@ def _sign_in_page(*, refused: Called | None = None, **values: Any) -> View:
         headers=HEADERS,
         refused=refused,
         is_safe=schemas.is_safe_here(),
+        company=openid.name(),
         **values,
     )
 
@@ -141,32 +160,37 @@ def _to_sign_in(path: str) -> Redirect:
     return Redirect(f"{schemas.SIGN_IN}?next={quote(path, safe='/')}", HEADERS)
 
 
-def _check(caller: Caller, body: Body) -> None:
+def check(caller: Caller, body: Body) -> None:
     """Refuse a form that was not made for this session."""
     assert caller.person
     if not hmac.compare_digest(caller.person.token.encode(), body["csrf_token"].encode()):
         raise CsrfFailed
 
 
-def _act(name: str, call: Call, caller: Caller | None, body: Body, **path: Any) -> View | Redirect:
+def act(
+    name: str, call: Call, caller: Caller | None, body: Body, *, more: Body | None = None, **path: Any
+) -> View | Redirect:
     """Do what a form asks for; where it is refused, or shows something once, show the page again."""
     section = schemas.SECTIONS[name]
     here = section.path.format(**path)
     if caller is None:
         return _to_sign_in(here)
-    _check(caller, body)
+    check(caller, body)
     action = section.actions.get(body["action"])
     if action is None:
         raise Invalid.at("/action", say("There is no such action."))
-    inner = {one: str(body["fields"].get(one, "")) for one in action.path} | path
-    wanted: Body = schemas.named(action, inner)
-    answer = call(action.operation, token=body["csrf_token"], body=action.asked(body["fields"]), **wanted)
+    wanted: Body = {one: str(body["fields"].get(one, "")) for one in action.path} | path
+    query = {one: str(body["fields"].get(one, "")) for one in action.query}
+    asked = action.asked(body["fields"])
+    answer = call(action.operation, token=body["csrf_token"], query=query, body=asked, **wanted)
     if answer.error is None and not action.shows:
-        return Redirect(action.leads_to or f"{here}?done={body['action']}", HEADERS)
-    return _show(name, call, caller, {}, answer=answer, given=body, **path)
+        return Redirect(
+            action.leads_to.format(**answer.body or {}) or f"{here}?done={body['action']}", HEADERS
+        )
+    return show(name, call, caller, {}, answer=answer, given=body, more=more, **path)
 
 
-def _show(
+def show(
     name: str,
     call: Call,
     caller: Caller | None,
@@ -174,46 +198,73 @@ def _show(
     *,
     answer: Called | None = None,
     given: Body | None = None,
+    more: Body | None = None,
     **path: Any,
 ) -> View | Redirect:
+    """Show a page with what its operations answer, and with the answer to a form of it; who is nobody signs in."""
     section = schemas.SECTIONS[name]
     here = section.path.format(**path)
     if caller is None:
         return _to_sign_in(here)
     asked = {"cursor" if one == "page" else one: value for one, value in query.items() if one != "done"}
+    asked |= {one: read(asked[one]) for one, read in section.filters.items() if one in asked}
     read = {
-        what: call(operation, query=asked if what == section.asks else {}, **path)
+        what: call(
+            operation,
+            query={**section.always.get(what, {}), **(asked if what == section.asks else {})},
+            **path,
+        )
         for what, operation in section.reads.items()
     }
     me = call("get_me")
     if me.error:  # it has just ended
         return _to_sign_in(here)
     failed = next((one for one in read.values() if one.error), None) if section.needs else None
+    if section.needs and section.needs not in caller.scopes:
+        failed = refusing(
+            InsufficientScope("The role does not include what this needs.", required_scope=section.needs)
+        )
+    shown = {what: None if one.error else one.body for what, one in read.items()}
     action = section.actions.get(given["action"]) if given else None
     return pages.page(
         "area/refused.html" if failed else section.template,
         status=(failed or answer or me).status if failed or (answer and answer.error) else 200,
         headers=HEADERS,
+        otherwise=me.body["organisation"]["language"],
         me=me.body,
         can=caller.scopes,
         livemode=caller.livemode,
         section=section,
         here=here,
         sections=_listed(caller),
-        read={what: None if one.error else one.body for what, one in read.items()},
+        beside=_beside(section, caller),
+        read=shown,
         asked=asked,
         failed=failed,
         refused=answer if answer and answer.error else None,
         made=answer.body if answer and not answer.error else None,
+        is_new=answer is not None and answer.status == 201,
         done=action.done
         if action and answer and not answer.error
         else schemas.said(section, query.get("done")),
         given=given or {"action": "", "fields": {}},
         is_proven=me.body["session"]["proven_until"] > iso(now()),
         opened=schemas.opened,
-        cursor=schemas.cursor,
+        ink=brand.ink,
+        onward_from=schemas.onward,
         events=EVENTS,
+        **({} if failed else section.makes(shown)),
+        **(more or {}),
     )
+
+
+def _beside(section: Section, caller: Caller) -> list[Section]:
+    """Return the sections that a page belongs to, or that belong to it."""
+    whole = section.under or section.path
+    found = [
+        one for one in schemas.SECTIONS.values() if whole in (one.under, one.path) and "{" not in one.path
+    ]
+    return [one for one in found if not one.needs or one.needs in caller.scopes]
 
 
 def _listed(caller: Caller) -> list[Section]:

@@ -1,94 +1,28 @@
 """The pages of the area as one table: where each is, what it shows, and what its forms do: operations, nothing else."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
-from rules import links
+from rules import links, signatures
 from rules.words import say
-from schemas import document
+from schemas import area_settings, document
+from schemas.sections import Action, Section, is_true, line, lines, many, moment, whole
 
 HOME = "/area/"
 SIGN_IN = "/area/sign-in/"
 _LOCAL = re.compile(r"/area/[\w/.?=&%-]*")
 _NEAR = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")
 
-Fields = Mapping[str, Any]
-
-
-def _text(given: Any) -> str:
-    return given if isinstance(given, str) else ""
-
-
-def _line(given: Any) -> str:
-    return _text(given).strip()
-
-
-def _many(given: Any) -> list[str]:
-    return [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, str) and one]
-
-
-def _lines(given: Any) -> list[str]:
-    return [one.strip() for one in _text(given).replace(",", "\n").splitlines() if one.strip()]
-
-
-def _whole(given: Any) -> Any:
-    return int(given) if _text(given).isdecimal() and len(given) < 10 else given
-
-
-def _is_true(given: Any) -> bool:
-    return bool(given == "true")
-
-
-def _moment(given: Any) -> str | None:
-    """A day of a form's field, as the moment at which it begins."""
-    return f"{given}T00:00:00Z" if _line(given) else None
-
-
-@dataclass(frozen=True)
-class Action:
-    """What a form does: an operation, and how it reads its fields; those of the path are texts."""
-
-    operation: str
-    body: Mapping[str, Callable[[Any], Any]] | None = None
-    path: tuple[str, ...] = ()
-    shows: bool = False  # the answer holds what is shown once: it stands on the page itself
-    done: str = ""  # what is said once it has succeeded
-    leads_to: str = ""  # another page than the form's
-
-    def asked(self, fields: Fields) -> dict[str, Any] | None:
-        """Return the operation's body."""
-        return (
-            self.body
-            if self.body is None
-            else {name: read(fields.get(name)) for name, read in self.body.items()}
-        )
-
-
-@dataclass(frozen=True)
-class Section:
-    """One page: what it needs of a role, what it reads, and what its forms do."""
-
-    title: str
-    path: str
-    template: str
-    reads: Mapping[str, str] = field(default_factory=dict)  # operations by the names of their answers
-    asks: str = ""  # which of them takes what the page's address asks for
-    needs: str = ""
-    actions: Mapping[str, Action] = field(default_factory=dict)
-    is_listed: bool = True  # in the navigation
-
-
 CONFIRM = {
-    "ask_code": Action("sign_in_by_mail", {"email": _line}, done=say("A code is on its way to you.")),
+    "ask_code": Action("sign_in_by_mail", {"email": line}, done=say("A code is on its way to you.")),
     "confirm": Action(
-        "confirm_identity", {"code": _line}, done=say("Thank you. You can change things for ten minutes.")
+        "confirm_identity", {"code": line}, done=say("Thank you. You can change things for ten minutes.")
     ),
 }
-SECTIONS = {
+_SECTIONS = {
     "home": Section(
         say("Overview"),
         HOME,
@@ -107,21 +41,27 @@ SECTIONS = {
             "create": Action(
                 "create_key",
                 {
-                    "name": _line,
-                    "livemode": _is_true,
-                    "scopes": _many,
-                    "cidrs": _lines,
-                    "expires_at": _moment,
+                    "name": line,
+                    "livemode": is_true,
+                    "scopes": many,
+                    "cidrs": lines,
+                    "expires_at": moment,
                 },
                 shows=True,
                 done=say("The key is made."),
             ),
             "rotate": Action(
                 "rotate_key",
-                {"overlap_hours": _whole},
+                {"overlap_hours": whole},
                 ("key_id",),
                 shows=True,
                 done=say("The key that follows is made."),
+            ),
+            "update": Action(
+                "update_key",
+                {"name": line, "scopes": many, "cidrs": lines, "expires_at": moment},
+                ("key_id",),
+                done=say("The key is changed."),
             ),
             "revoke": Action("revoke_key", None, ("key_id",), done=say("The key is revoked.")),
         },
@@ -136,11 +76,12 @@ SECTIONS = {
         {
             "create": Action(
                 "create_webhook",
-                {"name": _line, "url": _line, "events": _many},
+                {"name": line, "url": line, "events": many},
                 shows=True,
                 done=say("The webhook is made. Test it to switch it on."),
             ),
         },
+        says={"deleted": say("The webhook is deleted.")},
     ),
     "webhook": Section(
         say("Webhook"),
@@ -155,30 +96,26 @@ SECTIONS = {
             ),
             "update": Action(
                 "update_webhook",
-                {"name": _line, "url": _line, "events": _many},
+                {"name": line, "url": line, "events": many},
                 done=say("The webhook is changed."),
             ),
-            "pause": Action("update_webhook", {"is_active": _is_true}, done=say("The webhook is paused.")),
+            "pause": Action("update_webhook", {"is_active": is_true}, done=say("The webhook is paused.")),
             "rotate": Action(
                 "rotate_webhook_secret",
-                {"overlap_hours": _whole},
+                {"overlap_hours": whole},
                 shows=True,
                 done=say("There is a new secret."),
             ),
             "resend": Action("retry_delivery", None, ("delivery_id",), done=say("It is sent again.")),
             "replay": Action(
                 "replay_deliveries",
-                {"since": _moment, "until": _moment},
+                {"since": moment, "until": moment},
                 done=say("What happened then is sent again."),
             ),
-            "delete": Action(
-                "delete_webhook",
-                None,
-                done=say("The webhook is deleted."),
-                leads_to="/area/webhooks/?done=deleted",
-            ),
+            "delete": Action("delete_webhook", leads_to="/area/webhooks/?done=deleted"),
         },
         is_listed=False,
+        makes=lambda _read: {"agent": signatures.USER_AGENT},
     ),
     "events": Section(
         say("Events"),
@@ -206,41 +143,38 @@ SECTIONS = {
         {
             **CONFIRM,
             "invite": Action(
-                "invite_member", {"email": _line, "role": _line}, done=say("The invite is on its way.")
+                "invite_member", {"email": line, "role": line}, done=say("The invite is on its way.")
             ),
             "take_back": Action(
                 "revoke_member_invite", None, ("invite_id",), done=say("The invite is taken back.")
             ),
-            "change": Action(
-                "change_member", {"role": _line}, ("user_id",), done=say("The role is changed.")
-            ),
+            "change": Action("change_member", {"role": line}, ("user_id",), done=say("The role is changed.")),
             "remove": Action("remove_member", None, ("user_id",), done=say("They are no member any more.")),
         },
     ),
     "sessions": Section(
-        say("Your sessions"),
+        say("Your sign-in"),
         "/area/sessions/",
         "area/sessions.html",
-        {"sessions": "list_sessions"},
+        {"sessions": "list_sessions", "passkeys": "list_passkeys"},
         actions={
+            **CONFIRM,
+            "remove_passkey": Action(
+                "delete_passkey", None, ("passkey_id",), done=say("The passkey is removed.")
+            ),
             "end": Action("end_session", None, ("session_id",), done=say("The session has ended.")),
             "end_others": Action("end_other_sessions", None, done=say("All other sessions have ended.")),
         },
+        says={"add_passkey": say("The passkey is added.")},
     ),
 }
-
-
-def named(action: Action, given: Mapping[str, str]) -> dict[str, str]:
-    """Return what the operation's path names, of what a form and its page's address give."""
-    return {name: value for name, value in given.items() if name in (*action.path, "id")}
+SECTIONS = {**_SECTIONS, **area_settings.SECTIONS}
 
 
 def said(section: Section, done: str | None) -> str:
     """Return what a page says of what was done last; nothing for what no form of it does."""
-    if section.path == "/area/webhooks/" and done == "deleted":
-        return SECTIONS["webhook"].actions["delete"].done
     action = section.actions.get(done or "")
-    return action.done if action else ""
+    return action.done if action else section.says.get(done or "", "")
 
 
 def local(address: str | None) -> str:
@@ -248,9 +182,11 @@ def local(address: str | None) -> str:
     return address if address and _LOCAL.fullmatch(address) else HOME
 
 
-def cursor(address: str | None) -> str:
-    """Return where a list goes on, by the address of its next page; nothing at its end."""
-    return parse_qs(urlsplit(address or "").query).get("cursor", [""])[0]
+def onward(address: str | None, asked: Mapping[str, Any]) -> str:
+    """Return the query of a list's next page, with what was asked for; nothing at the list's end."""
+    cursor = parse_qs(urlsplit(address or "").query).get("cursor")
+    kept = {name: value for name, value in asked.items() if name != "cursor" and value not in (None, "")}
+    return urlencode(kept | {"page": cursor[0]}) if cursor else ""
 
 
 def is_safe_here() -> bool:

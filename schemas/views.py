@@ -4,10 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from rules import links
+from rules.errors import Refusal
+from schemas.files import Stream
+
 
 @dataclass(frozen=True)
 class Redirect:
-    """The way to a page that may be loaded again, after a form: a path of ours."""
+    """The way to a page that may be loaded again, after a form: a path of ours, or a company's own sign-in."""
 
     location: str
     headers: dict[str, str] = field(default_factory=dict)
@@ -43,6 +47,7 @@ class Called:
     status: int
     body: Any
     headers: dict[str, str] = field(default_factory=dict)
+    file: Stream | None = None  # what is no JSON, to be handed on
 
     @property
     def error(self) -> dict[str, Any] | None:
@@ -56,6 +61,13 @@ class Called:
         return {one["pointer"]: one["message"] for one in details.get("fields", ())}
 
 
+def refusing(refusal: Refusal) -> Called:
+    """Say a refusal as an operation answers it."""
+    details = {"documentation_url": links.error(refusal.code), **refusal.details}
+    error = {"code": refusal.code, "message": refusal.args[0], "details": details}
+    return Called(refusal.status, {"error": error})
+
+
 class Call(Protocol):
     """Carries out an operation for who looks at a page, as if they had asked for it themselves."""
 
@@ -66,7 +78,8 @@ class Call(Protocol):
         token: str = "",
         query: dict[str, Any] | None = None,
         body: dict[str, Any] | None = None,
+        upload: tuple[str, bytes] | None = None,
         **path: str,
     ) -> Called:
-        """Ask; `token` is what the page's form showed, which every change by a session needs."""
+        """Ask; `token` is what the page's form showed, which every change by a session needs; `upload`, a file."""
         ...
