@@ -49,10 +49,12 @@ class Connection:
         """Whether the other side has hung up."""
         return self._reader.at_eof() or self._writer.is_closing()
 
-    async def ask(self, target: str, headers: list[tuple[str, str]], body: bytes) -> Head:
-        """Send a POST and read the beginning of the answer."""
+    async def ask(
+        self, target: str, headers: list[tuple[str, str]], body: bytes, *, method: str = "POST"
+    ) -> Head:
+        """Send a request and read the beginning of the answer."""
         self.heard = False
-        request = h11.Request(method="POST", target=target, headers=headers)
+        request = h11.Request(method=method, target=target, headers=headers)
         parts = (request, h11.Data(data=body), h11.EndOfMessage())
         self._writer.write(b"".join(self._http.send(part) or b"" for part in parts))
         await self._writer.drain()

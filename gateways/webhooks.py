@@ -15,6 +15,7 @@ import orjson
 
 from gateways.addresses import AddressRefusedError, BusyError, check_host
 from gateways.connections import Connection, Connections, Head, Origin
+from rules import signatures
 from rules.addresses import SCHEMES, check_url
 from rules.events import FIELDS
 from rules.retries import Outcome
@@ -25,7 +26,6 @@ LATE_SECONDS = (
 )
 CONNECT_SECONDS = 5.0
 BODY_BYTES = 2_048
-USER_AGENT = "Hiring-Webhooks/1.1"
 
 _allow_private = False
 
@@ -39,7 +39,7 @@ def configure(*, allow_private: bool) -> None:
 def objection(url: str, *, owner: Hashable = None) -> str | None:
     """Say why an owner's deliveries may not go to a URL. Looks the name up: not in a transaction."""
     try:
-        _, origin, _ = _target(url)
+        _, origin, _ = target(url, allow_private=_allow_private)
         asyncio.run(check_host(origin.host, origin.port, owner=owner, allow_private=_allow_private))
     except ValueError as error:
         return str(error)
@@ -54,7 +54,7 @@ def encode(envelope: Mapping[str, Any]) -> bytes:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls() -> ssl.SSLContext:
     """Trust what the machine trusts, and the usual authorities where it has no store of its own."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
@@ -65,7 +65,7 @@ class Poster:
     """Posts to endpoints, keeping connections that can be used again. Belongs to one event loop."""
 
     def __init__(self) -> None:
-        self._connections = Connections(tls=_tls(), allow_private=_allow_private)
+        self._connections = Connections(tls=tls(), allow_private=_allow_private)
 
     async def __aenter__(self) -> Self:
         return self
@@ -92,10 +92,10 @@ class Poster:
     async def _exchange(
         self, url: str, body: bytes, headers: Mapping[str, str], owner: Hashable, answer: "_Answer"
     ) -> None:
-        target, origin, host = _target(url)
+        path, origin, host = target(url, allow_private=_allow_private)
         sent = [
             ("Host", host),
-            ("User-Agent", USER_AGENT),
+            ("User-Agent", signatures.USER_AGENT),
             ("Accept", "*/*"),
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
@@ -104,7 +104,7 @@ class Poster:
         for fresh in (False, True):
             async with self._connections.to(origin, CONNECT_SECONDS, owner=owner, fresh=fresh) as connection:
                 try:
-                    answer.begin(await connection.ask(target, sent, body))
+                    answer.begin(await connection.ask(path, sent, body))
                 except (OSError, h11.RemoteProtocolError):
                     # A connection that was kept may have been closed while the request was on its way.
                     if fresh or not connection.used or connection.heard:
@@ -150,9 +150,9 @@ class _Answer:
         )
 
 
-def _target(url: str) -> tuple[str, Origin, str]:
+def target(url: str, *, allow_private: bool) -> tuple[str, Origin, str]:
     """Return what is asked for, of whom, and the Host header."""
-    parts = check_url(url, allow_private=_allow_private)
+    parts = check_url(url, allow_private=allow_private)
     name = parts.hostname or ""
     host = name if name.isascii() else name.encode("idna").decode()
     port = parts.port or SCHEMES[parts.scheme]

@@ -40,6 +40,27 @@ def create_key(session: Session, caller: Caller, body: Body) -> Body:
     return schemas.key(made) | {"key": key}
 
 
+def update_key(session: Session, caller: Caller, key_id: UUID, body: Body) -> Body:
+    """Change what a key is called, what it may do, from where and until when; felt within a second."""
+    roles.check_proven(caller, now())
+    found = keys.get(session, caller, key_id)
+    rules.check_works(found.revoked_at, found.expires_at, now())
+    for scopes in (found.scopes, body.get("scopes", found.scopes)):
+        roles.check_may_open(caller, scopes)
+    changed = dict(body)
+    if "name" in body:
+        changed["name"] = body["name"].strip()
+    if "scopes" in body:
+        changed["scopes"] = list(dict.fromkeys(body["scopes"]))
+    cidrs = rules.check_new(body.get("cidrs", ()), body.get("expires_at"), now())
+    if "cidrs" in body:
+        changed["cidrs"] = cidrs
+    if "expires_at" in body:
+        found.expire(changed.pop("expires_at"))
+    found.change(changed)
+    return schemas.key(found)
+
+
 def revoke_key(session: Session, caller: Caller, key_id: UUID) -> Body:
     """Revoke a key for good; requests with it fail within a second."""
     roles.check_proven(caller, now())
@@ -64,5 +85,5 @@ def rotate_key(session: Session, caller: Caller, key_id: UUID, body: Body) -> Bo
         expires_at=old.expires_at,
     )
     end = now() + timedelta(hours=body["overlap_hours"])
-    old.expires_at = min(end, old.expires_at or end)
+    old.expire(min(end, old.expires_at or end))
     return schemas.key(made) | {"key": key}

@@ -4,7 +4,9 @@ import hmac
 from typing import Any
 from urllib.parse import quote
 
+from gateways import openid
 from handlers import pages
+from rules import brand
 from rules.caller import Caller
 from rules.clock import iso, now
 from rules.errors import CsrfFailed, InsufficientScope, Invalid
@@ -126,6 +128,22 @@ def sign_in_by_link_on_page(call: Call, token: str) -> View | Redirect:
     return _sign_in_page(refused=answer) if answer.error else Redirect(schemas.HOME, HEADERS | answer.headers)
 
 
+def show_company_sign_in_page(call: Call) -> View | Redirect:
+    """Lead to the company's own sign-in."""
+    answer = call("begin_company_sign_in")
+    if answer.error:
+        return _sign_in_page(refused=answer)
+    return Redirect(answer.body["authorization_url"], HEADERS | answer.headers)
+
+
+def show_company_code_page(
+    call: Call, code: str | None, state: str | None, error: str | None
+) -> View | Redirect:
+    """Sign in with what the company's own sign-in leads back with."""
+    answer = call("sign_in_by_company", body={"code": code or error or "none", "state": state or "none"})
+    return _sign_in_page(refused=answer) if answer.error else Redirect(schemas.HOME, HEADERS | answer.headers)
+
+
 def _sign_in_page(*, refused: Called | None = None, **values: Any) -> View:
     return pages.page(
         "area/sign-in.html",
@@ -133,6 +151,7 @@ def _sign_in_page(*, refused: Called | None = None, **values: Any) -> View:
         headers=HEADERS,
         refused=refused,
         is_safe=schemas.is_safe_here(),
+        company=openid.name(),
         **values,
     )
 
@@ -161,9 +180,9 @@ def act(
     if action is None:
         raise Invalid.at("/action", say("There is no such action."))
     wanted: Body = {one: str(body["fields"].get(one, "")) for one in action.path} | path
-    answer = call(
-        action.operation, csrf_token=body["csrf_token"], body=action.asked(body["fields"]), **wanted
-    )
+    query = {one: str(body["fields"].get(one, "")) for one in action.query}
+    asked = action.asked(body["fields"])
+    answer = call(action.operation, csrf_token=body["csrf_token"], query=query, body=asked, **wanted)
     if answer.error is None and not action.shows:
         return Redirect(
             action.leads_to.format(**answer.body or {}) or f"{here}?done={body['action']}", HEADERS
@@ -188,6 +207,7 @@ def show(
     if caller is None:
         return _to_sign_in(here)
     asked = {"cursor" if one == "page" else one: value for one, value in query.items() if one != "done"}
+    asked |= {one: read(asked[one]) for one, read in section.filters.items() if one in asked}
     read = {
         what: call(
             operation,
@@ -210,12 +230,14 @@ def show(
         "area/refused.html" if failed else section.template,
         status=(failed or answer or me).status if failed or (answer and answer.error) else 200,
         headers=HEADERS,
+        otherwise=me.body["organisation"]["language"],
         me=me.body,
         can=caller.scopes,
         livemode=caller.livemode,
         section=section,
         here=here,
         sections=_listed(caller),
+        beside=_beside(section, caller),
         read=shown,
         asked=asked,
         failed=failed,
@@ -228,11 +250,21 @@ def show(
         given=given or {"action": "", "fields": {}},
         is_proven=me.body["session"]["proven_until"] > iso(now()),
         opened=schemas.opened,
+        ink=brand.ink,
         onward_from=schemas.onward,
         events=EVENTS,
         **({} if failed else section.makes(shown)),
         **(more or {}),
     )
+
+
+def _beside(section: Section, caller: Caller) -> list[Section]:
+    """Return the sections that a page belongs to, or that belong to it."""
+    whole = section.under or section.path
+    found = [
+        one for one in schemas.SECTIONS.values() if whole in (one.under, one.path) and "{" not in one.path
+    ]
+    return [one for one in found if not one.needs or one.needs in caller.scopes]
 
 
 def _listed(caller: Caller) -> list[Section]:

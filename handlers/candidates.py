@@ -60,7 +60,7 @@ def list_notes(session: Session, caller: Caller, candidate_id: UUID, **query: An
 def create_note(session: Session, caller: Caller, candidate_id: UUID, body: Body) -> Body:
     """Write a note."""
     found = candidates.keep(session, caller, candidate_id)
-    made = notes.create(session, found, body["body"], ACTOR)
+    made = notes.create(session, found, body["body"], "member" if caller.person else ACTOR, caller.author_id)
     told = schemas.event(found) | {"note": schemas.note_event(made)}
     events.record(session, "candidate.note_added", found, told)
     return schemas.note(made)
@@ -98,6 +98,7 @@ def create_scorecard(session: Session, caller: Caller, candidate_id: UUID, body:
         "criteria": body["criteria"],
         "application_id": application_id,
         "assessment_id": assessment_id,
+        "author_id": caller.author_id,
     }
     return schemas.scorecard(scorecards.create(session, found, judged))
 

@@ -9,6 +9,7 @@ from rules.caller import Caller
 from rules.errors import InvalidSession
 from schemas import people as schemas
 from store.accounts import signed_in
+from store.branding import settings
 from store.database.engine import Reading
 
 Body = dict[str, Any]
@@ -20,7 +21,8 @@ def get_me(reading: Reading, caller: Caller) -> Body:
     row = signed_in.me(reading, caller.person.session_id)
     if row is None:
         raise InvalidSession
-    return schemas.me(row, caller.person)
+    language = settings.of(reading, caller.organisation_id).language
+    return schemas.me(row, caller.person, language)
 
 
 def list_sessions(reading: Reading, caller: Caller) -> Body:

@@ -270,8 +270,9 @@ def page(
     status: int = 200,
     headers: dict[str, str] = HEADERS,
     wanted: Sequence[str | None] = (),
+    otherwise: str | None = None,
     **values: Any,
 ) -> View:
     """Choose a template, its values, the headers of every page or its own, and the languages that are wanted first."""
-    otherwise = (values.get("brand") or {}).get("language")
+    otherwise = otherwise or (values.get("brand") or {}).get("language")
     return View(template, values, headers, status, wanted, otherwise)

@@ -32,6 +32,11 @@ class Caller:
     squads: frozenset[UUID] | None = None  # whose rows are seen beside those of no squad; None: all
 
     @property
+    def author_id(self) -> UUID | None:
+        """Whose what is written is: the member's `user_id`; nobody's where a key asks."""
+        return self.person.user_id if self.person else None
+
+    @property
     def plan(self) -> Plan:
         """The numbers of the organisation's plan."""
         return PLANS[self.plan_name]

@@ -1,7 +1,6 @@
 """Every refusal the service can answer, one class each; the class name is the code.
 
-Below `app/` a refusal is raised, never returned: `raise JobLimitReached(limit=5, used=5)`.
-Keyword arguments become `error.details`.
+Below `app/` one is raised, never returned: `raise JobLimitReached(limit=5)`; keywords become `error.details`.
 """
 
 import re
@@ -18,8 +17,7 @@ class Refusal(Exception):
     message: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
-        if "code" not in cls.__dict__:
-            cls.code = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper()
+        cls.code = cls.__dict__.get("code") or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).upper()
 
     def __init__(self, message: str | None = None, **details: Any) -> None:
         super().__init__(message or self.message)
@@ -136,10 +134,8 @@ class SignInFailed(Refusal):
 class ConfirmationRequired(Refusal):
     """Keys and members are changed by whoever has just shown who they are."""
 
-    status, message = (
-        403,
-        say("Confirm who you are first: this needs a code that is ten minutes old at most."),
-    )
+    status = 403
+    message = say("Confirm who you are first: this needs a code that is ten minutes old at most.")
 
 
 class InsufficientScope(Refusal):
@@ -211,10 +207,8 @@ class CasesLocked(Refusal):
 class StagesLocked(Refusal):
     """Somebody is, or was, enrolled; the stages that are there stand."""
 
-    status, message = (
-        409,
-        "Candidates are enrolled in this pipeline, so its stages stand; new ones may follow them.",
-    )
+    status = 409
+    message = "Candidates are enrolled in this pipeline, so its stages stand; new ones may follow them."
 
 
 class AlreadyClaimed(Refusal):
@@ -296,6 +290,12 @@ class AiProviderError(Refusal):
     """The model's server failed, was late, or answered something that is no answer."""
 
     status, message = 502, "The model's server did not give an answer that can be used; try again shortly."
+
+
+class SignInProviderError(Refusal):
+    """The server of a company's own sign-in failed, was late, or answered something that is no answer."""
+
+    status, message = 502, say("The company's sign-in gave no answer that can be used; try again shortly.")
 
 
 class AiDisabled(Refusal):

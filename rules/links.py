@@ -31,6 +31,11 @@ def cookie() -> str:
     return "__Host-session" if is_secure() else "hiring-session"
 
 
+def starting_cookie() -> str:
+    """Return the name of the cookie that binds what a browser begins to what it comes back with."""
+    return "__Host-signing-in" if is_secure() else "hiring-signing-in"
+
+
 def path(address: str) -> str:
     """Return the same within our own pages: without what says where the service is."""
     return address.removeprefix(origin())
@@ -114,3 +119,13 @@ def sitemap() -> str:
 def sign_in(token: str) -> str:
     """Return the page whose button signs somebody in, once."""
     return f"{_base_url}/area/sign-in/{token}/"
+
+
+def company_sign_in() -> str:
+    """Return where a company's own sign-in sends people back to."""
+    return f"{_base_url}/area/sign-in/company/code/"
+
+
+def area_keys() -> str:
+    """Return the page of an organisation's API keys."""
+    return f"{_base_url}/area/keys/"

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from rules.tokens import SECRET
 
+USER_AGENT = "Hiring-Webhooks/1.1"
+
 
 def sign(secrets: Sequence[str], id: str, timestamp: int, body: bytes) -> dict[str, str]:
     """Return the two signature headers of one attempt, with one signature for each secret that lives."""

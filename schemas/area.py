@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from rules import links
+from rules import links, signatures
 from rules.words import say
-from schemas import area_results, area_reviews, document
+from schemas import area_results, area_reviews, area_settings, document
 from schemas.sections import Action, Section, is_true, line, lines, many, moment, whole
 
 HOME = "/area/"
@@ -56,6 +56,12 @@ _SECTIONS = {
                 ("key_id",),
                 shows=True,
                 done=say("The key that follows is made."),
+            ),
+            "update": Action(
+                "update_key",
+                {"name": line, "scopes": many, "cidrs": lines, "expires_at": moment},
+                ("key_id",),
+                done=say("The key is changed."),
             ),
             "revoke": Action("revoke_key", None, ("key_id",), done=say("The key is revoked.")),
         },
@@ -109,6 +115,7 @@ _SECTIONS = {
             "delete": Action("delete_webhook", leads_to="/area/webhooks/?done=deleted"),
         },
         is_listed=False,
+        makes=lambda _read: {"agent": signatures.USER_AGENT},
     ),
     "events": Section(
         say("Events"),
@@ -146,17 +153,28 @@ _SECTIONS = {
         },
     ),
     "sessions": Section(
-        say("Your sessions"),
+        say("Your sign-in"),
         "/area/sessions/",
         "area/sessions.html",
-        {"sessions": "list_sessions"},
+        {"sessions": "list_sessions", "passkeys": "list_passkeys"},
         actions={
+            **CONFIRM,
+            "remove_passkey": Action(
+                "delete_passkey", None, ("passkey_id",), done=say("The passkey is removed.")
+            ),
             "end": Action("end_session", None, ("session_id",), done=say("The session has ended.")),
             "end_others": Action("end_other_sessions", None, done=say("All other sessions have ended.")),
         },
+        says={"add_passkey": say("The passkey is added.")},
     ),
 }
-SECTIONS = {"home": _SECTIONS["home"], **area_results.SECTIONS, **area_reviews.SECTIONS, **_SECTIONS}
+SECTIONS = {
+    "home": _SECTIONS["home"],
+    **area_results.SECTIONS,
+    **area_reviews.SECTIONS,
+    **_SECTIONS,
+    **area_settings.SECTIONS,
+}
 
 
 def said(section: Section, done: str | None) -> str:

@@ -28,6 +28,7 @@ class Note(Resource):
 
     body = fields.String()
     author = fields.String()
+    author_id = fields.UUID(allow_none=True)
     created_at = Moment()
 
 

@@ -7,10 +7,11 @@ from rules.caller import Person
 from rules.clock import iso
 from schemas.views import Told
 
+BEGUN_SECONDS = 600  # for which a browser keeps what a sign-in by others began with
 LIVES_DAYS = 400  # the most that browsers keep a cookie; the server ends its session long before
 
 
-def me(row: Any, person: Person) -> dict[str, Any]:
+def me(row: Any, person: Person, language: str) -> dict[str, Any]:
     """Show who is signed in, what they may do, and the token that their changes carry."""
     return {
         "user_id": str(row.user_id),
@@ -24,6 +25,7 @@ def me(row: Any, person: Person) -> dict[str, Any]:
             "name": row.organisation.name,
             "slug": row.organisation.slug,
             "plan": row.organisation.plan,
+            "language": language,
         },
         "session": {
             "id": str(person.session_id),
@@ -96,6 +98,12 @@ def signed_out() -> Told:
     return Told(None, {"Set-Cookie": _cookie("", 0)})
 
 
+def begun(shown: dict[str, Any], secret: str) -> Told:
+    """Answer with the cookie that binds what was begun to the browser."""
+    kept = _cookie(secret, BEGUN_SECONDS, links.starting_cookie())
+    return Told(shown, {"Set-Cookie": kept, "Cache-Control": "no-store"})
+
+
 def mode(*, livemode: bool) -> dict[str, str]:
     """Return the header by which a browser keeps in which mode its person looks at the area."""
     secure = "; Secure" if links.is_secure() else ""
@@ -103,9 +111,9 @@ def mode(*, livemode: bool) -> dict[str, str]:
     return {"Set-Cookie": f"area-livemode={value}; Path=/area/; HttpOnly; SameSite=Lax{secure}"}
 
 
-def _cookie(value: str, seconds: int) -> str:
+def _cookie(value: str, seconds: int, name: str = "") -> str:
     secure = "; Secure" if links.is_secure() else ""
-    return f"{links.cookie()}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+    return f"{name or links.cookie()}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
 
 
 def sign_in_mail(email: str, organisation_name: str, code: str, token: str) -> dict[str, Any]:
@@ -117,4 +125,18 @@ def sign_in_mail(email: str, organisation_name: str, code: str, token: str) -> d
         "organisation_name": organisation_name,
         "code": code,
         "sign_in_url": links.sign_in(token),
+    }
+
+
+def key_ending_mail(key: Any, organisation_name: str, email: str) -> dict[str, Any]:
+    """Tell the mail that a key ends soon what it says."""
+    return {
+        "template": "key-ending",
+        "to": email,
+        "livemode": True,
+        "organisation_name": organisation_name,
+        "key_name": key.name,
+        "prefix": key.prefix,
+        "expires_at": iso(key.expires_at),
+        "keys_url": links.area_keys(),
     }

@@ -32,6 +32,11 @@ def whole(given: Any) -> Any:
     return int(given) if text(given).isdecimal() and len(given) < 10 else given
 
 
+def whole_or_none(given: Any) -> Any:
+    """Read a whole number, or none where it is empty."""
+    return whole(given) if line(given) else None
+
+
 def is_true(given: Any) -> bool:
     """Read a box that is ticked or not."""
     return bool(given == "true")
@@ -43,8 +48,12 @@ def optional(given: Any) -> str | None:
 
 
 def moment(given: Any) -> str | None:
-    """A day of a form's field, as the moment at which it begins."""
-    return f"{given}T00:00:00Z" if line(given) else None
+    """Read a day, as the moment at which it begins, or a moment."""
+    if not line(given):
+        return None
+    if "T" not in given:
+        return f"{given}T00:00:00Z"
+    return given if given.endswith("Z") else f"{given}Z"
 
 
 @dataclass(frozen=True)
@@ -58,12 +67,16 @@ class Action:
     done: str = ""  # what is said once it has succeeded
     leads_to: str = ""  # another page than the form's, `{name}` standing for what the answer has
     in_part: bool = False  # what the form does not have, or has empty, stays as it is
+    inside: str = ""  # the one field of the body that holds all of them
+    query: tuple[str, ...] = ()  # fields of the operation's query
 
     def asked(self, fields: Fields) -> dict[str, Any] | None:
         """Return the operation's body."""
         if self.body is None:
             return None
         given = {name: read(fields.get(name)) for name, read in self.body.items()}
+        if self.inside:
+            return {self.inside: given}
         if not self.in_part:
             return given
         return {name: value for name, value in given.items() if name in fields and value is not None}
@@ -83,4 +96,6 @@ class Section:
     is_listed: bool = True  # in the navigation
     always: Mapping[str, Fields] = field(default_factory=dict)  # what a reading is asked for besides
     makes: Callable[[Fields], dict[str, Any]] = lambda _read: {}  # what is shown of all that was read
+    filters: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)  # how its address is read
+    under: str = ""  # the path of the section that it belongs to
     says: Mapping[str, str] = field(default_factory=dict)  # of what was done on other pages

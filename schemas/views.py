@@ -11,7 +11,7 @@ from schemas.files import Stream
 
 @dataclass(frozen=True)
 class Redirect:
-    """The way to a page that may be loaded again, after a form: a path of ours."""
+    """The way to a page that may be loaded again, after a form: a path of ours, or a company's own sign-in."""
 
     location: str
     headers: dict[str, str] = field(default_factory=dict)
@@ -78,7 +78,8 @@ class Call(Protocol):
         csrf_token: str = "",
         query: dict[str, Any] | None = None,
         body: dict[str, Any] | None = None,
+        upload: tuple[str, bytes] | None = None,
         **path: Any,
     ) -> Called:
-        """Ask; `csrf_token` is what the page's form showed, which every change by a session needs."""
+        """Ask; `csrf_token` is what the page's form showed, which every change by a session needs; `upload`, a file."""
         ...

@@ -16,14 +16,15 @@ import schemas.interviews
 import schemas.invitations
 import schemas.jobs
 import schemas.offers
+import schemas.people
 import schemas.sessions
 import store
 from gateways.letters import fonts
 from rules import plans
 from rules.clock import now
 from rules.errors import Refusal
-from store import events
-from store.accounts import idempotency, organisations, sign_ins, signed_in
+from store import events, outbox
+from store.accounts import idempotency, keys, members, organisations, sign_ins, signed_in, starts
 from store.advancing import waiting
 from store.applying import moves
 from store.assessing import invitations, recordings, sessions
@@ -189,7 +190,22 @@ def erase_candidates(session: Session, rows: Sequence[Row]) -> int:
     return len(rows)
 
 
+def mail_key_ends(session: Session, rows: Sequence[Row]) -> int:
+    """Mail those who make keys that one of them ends soon."""
+    due = keys.ending(session, rows)
+    for key, organisation_name in due:
+        if key.expires_at is None or key.expires_at <= now():  # nobody was here to say so in time
+            continue
+        owner = organisations.caller_of(session, Row(key.id, key.organisation_id, key.livemode))
+        for member in members.who_make_keys(session, key.organisation_id):
+            outbox.add(
+                session, owner, "mail", **schemas.people.key_ending_mail(key, organisation_name, member.email)
+            )
+    return len(due)
+
+
 KINDS = (
+    Kind(keys.DUE, mail_key_ends, FEW),
     Kind(invitations.DUE, expire_invitations),
     Kind(sessions.DUE, finish_sessions, FEW),
     Kind(jobs.PUBLICATIONS, publish_jobs, 1),
@@ -211,6 +227,7 @@ KINDS = (
     Kind(idempotency.DUE, idempotency.delete_answers),
     Kind(signed_in.DUE, retention.deletion(signed_in.DUE)),
     Kind(sign_ins.DUE, retention.deletion(sign_ins.DUE)),
+    Kind(starts.DUE, retention.deletion(starts.DUE)),
     Kind(sealing.DUE, sealing.seal),
     Kind(counts.COUNTS, retention.deletion(counts.COUNTS)),
     Kind(counts.SKETCHES, retention.deletion(counts.SKETCHES)),

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -147,6 +148,14 @@ def read_multipart(body: bytes, options: dict[str, str]) -> list[tuple[str, str 
     if REPLACED.encode() not in body and any(REPLACED in text for _, text in texts):
         raise Unreadable("A field of the multipart body is not UTF-8 text.")
     return [*texts, *uploads]
+
+
+def part(name: str, content: bytes) -> tuple[bytes, str]:
+    """Write a multipart body of one file; the second value is its Content-Type."""
+    boundary = secrets.token_hex(16)
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\n\r\n'
+    body = head.encode() + content + f"\r\n--{boundary}--\r\n".encode()
+    return body, f"{MULTIPART}; boundary={boundary}"
 
 
 def _texts(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, Any]]:

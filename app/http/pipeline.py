@@ -24,6 +24,7 @@ from app.http import answers, bodies, limits, once, security
 from app.http.answers import Answer, Made
 from app.http.context import Receive, Request
 from app.http.records import traces
+from app.http.records.notes import NOTES
 from app.http.threads import lanes
 from app.http.validation import Reader
 from rules import deprecation, links, plans
@@ -65,8 +66,8 @@ class Pipeline:
     `reading` where it changes nothing, `readings` to open one for each part of what is made while it is sent;
     `begin` and `finish` where it must reach the network between two transactions,
     `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; `address`, that of the
-    client; `call` to carry out other operations for who asks; parameters and `body` by
-    name, or all that it does not name as `**query`.
+    client; `kept`, what its browser keeps by name; `call` to carry out other operations for who asks; parameters and
+    `body` by name, or all that it does not name as `**query`.
     """
 
     def __init__(
@@ -182,9 +183,13 @@ class Pipeline:
         csrf_token: str = "",
         query: Mapping[str, Any] | None = None,
         body: dict[str, Any] | None = None,
+        upload: tuple[str, bytes] | None = None,
         **path: Any,
     ) -> Called:
         """Take the steps for who looks at a page, as if they had asked: scopes and the session's token too."""
+        content, media = (b"" if body is None else orjson.dumps(body)), bodies.JSON
+        if upload:
+            content, media = bodies.part(*upload)
         asked = {name: value for name, value in (query or {}).items() if value not in (None, "")}
         request = Request(
             id=page.id,
@@ -192,10 +197,12 @@ class Pipeline:
             method=self.method,
             path=self.template.format(**path),
             query=urlencode(asked, doseq=True).encode(),
-            head=Headers({"user-agent": page.head.get("user-agent", ""), "content-type": bodies.JSON}),
+            head=Headers(
+                {name: page.head.get(name, "") for name in ("user-agent", "cookie")} | {"content-type": media}
+            ),
             pipeline=self,
             caller=page.caller if self.security else None,
-            body=b"" if body is None else orjson.dumps(body),
+            body=content,
             started=page.started,
         )
         try:
@@ -203,8 +210,11 @@ class Pipeline:
                 security.check_session(request, self.security, csrf_token)
             answer = self.serve(request)
         except Refusal as refusal:
+            if self.method != "GET" and request.caller:
+                request.refused = refusal.code
+                NOTES.refuse(request, refusal.status)
             return refusing(refusal)
-        if answer.media_type != bodies.JSON:
+        if answer.rest is not None or answer.media_type != bodies.JSON:
             parts = chain((answer.body,), answer.rest or ())
             return Called(answer.status, None, file=Stream(parts, answer.media_type, answer.headers))
         return Called(answer.status, orjson.loads(answer.body) if answer.body else None, answer.headers)
@@ -228,6 +238,7 @@ class Pipeline:
             "finish": lambda: _finish(finish, entry),
             "caller": caller,
             "address": request.address,
+            "kept": lambda name: security.kept(request, name),
             "call": lambda operation_id, **asked: self.others[operation_id].called(request, **asked),
         }
         made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})

@@ -105,8 +105,8 @@ def render(fault: Exception, path: str, tongue: Tongue | None = None) -> Answer:
         log.warning(
             "%s", refusal.code, extra={"waited_for": getattr(fault, "waited_for", "its turn or its end")}
         )
-    elif isinstance(fault, (errors.AiDisabled, errors.AiProviderError)):
-        # No traceback: it could quote what was said.
+    elif isinstance(fault, (errors.AiDisabled, errors.AiProviderError, errors.SignInProviderError)):
+        # No traceback: it could quote what was said, and it is no fault of ours.
         log.warning("%s", refusal.code, extra={"reason": str(refusal)})
     elif refusal.status >= 500:
         log.error("%s", refusal.code, exc_info=fault)

@@ -175,6 +175,11 @@ def visitor(request: Request, required: list[str]) -> Caller:
     return _signed_in(request, required, kept if kept in _MODES else "false", is_page=True)
 
 
+def kept(request: Request, name: str) -> str | None:
+    """Return what a browser keeps under a name, for a handler that has put it there."""
+    return _cookies(request).get(name)
+
+
 def _cookies(request: Request) -> dict[str, str]:
     given = request.head.get("cookie")
     return cookie_parser(given) if given else {}

@@ -61,6 +61,13 @@ class Settings:
     reference_key: str = ""  # a test key that /docs/ is filled in with, for everybody who sees it
     session_idle_hours: int = 12  # until a member who does nothing has to sign in again
     session_days: int = 14  # and whatever they do
+    # A company's own sign-in by OpenID Connect, for the members of one organisation; empty: none.
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: str = ""
+    oidc_organisation: str = ""  # the slug of that organisation
+    oidc_name: str = "your company"  # as the page to sign in calls it
+    oidc_allow_private: bool = False  # let it be at a private address, and by http
     metrics_port: int | None = None  # figures for Prometheus on a port of their own; 0: a free one
     metrics_host: str = "127.0.0.1"
 

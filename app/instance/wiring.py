@@ -2,7 +2,7 @@
 
 from app.instance import logs
 from app.instance.settings import Settings
-from gateways import files, mail, models, sandbox, webhooks
+from gateways import files, mail, models, openid, sandbox, webhooks
 from rules import links, plans, voice
 from schemas import reference
 from store.accounts import limits, room, signed_in
@@ -42,6 +42,14 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     sandbox.configure(at_a_time=settings.programs_at_a_time)
     room.configure(most_mb=settings.files_most_mb)
     signed_in.configure(idle_hours=settings.session_idle_hours, longest_days=settings.session_days)
+    openid.configure(
+        issuer=settings.oidc_issuer,
+        client_id=settings.oidc_client_id,
+        client_secret=settings.oidc_client_secret,
+        organisation=settings.oidc_organisation,
+        name=settings.oidc_name,
+        allow_private=settings.oidc_allow_private,
+    )
     models.configure(
         base_url=settings.assistant_base_url,
         model=settings.assistant_model,

@@ -6,15 +6,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, bindparam, select, update
+from sqlalchemy import ForeignKey, Index, bindparam, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from rules import keys as rules
 from rules import tokens
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from store.accounts.organisations import Organisation
+from store.database.aside import Row
 from store.database.base import ANYONE, Base, Identified
+from store.database.due import Due
 from store.database.engine import Means
 from store.database.listing import Listing
 from store.database.prepared import Prepared
@@ -24,7 +27,14 @@ class ApiKey(Base, Identified):
     """One key of one organisation in one mode."""
 
     __tablename__ = "api_keys"
-    __table_args__ = (Index("ix_api_keys_owner", "organisation_id", "id"),)
+    __table_args__ = (
+        Index("ix_api_keys_owner", "organisation_id", "id"),
+        Index(
+            "ix_api_keys_expiry_mail_at",
+            "expiry_mail_at",
+            postgresql_where=text("expiry_mail_at IS NOT NULL"),
+        ),
+    )
 
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"), index=True)
     name: Mapped[str]
@@ -37,6 +47,11 @@ class ApiKey(Base, Identified):
     revoked_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
     last_used_from: Mapped[str | None]  # the address, noted as often as the moment
+    expiry_mail_at: Mapped[datetime | None]  # when its people are mailed next that it ends
+
+    def expire(self, at: datetime | None) -> None:
+        """Let it end at a moment, or never; its people are mailed before."""
+        self.expires_at, self.expiry_mail_at = at, rules.next_mail(at, now())
 
 
 def digest(key: str) -> str:
@@ -64,8 +79,8 @@ def create(
         hash=digest(key),
         scopes=list(scopes),
         cidrs=list(cidrs),
-        expires_at=expires_at,
     )
+    row.expire(expires_at)
     session.add(row)
     session.flush()
     return row, key
@@ -112,7 +127,8 @@ def touch(session: Session, id: UUID, address: str) -> None:
     session.execute(mine.values(last_used_at=now(), last_used_from=address))
 
 
-_SHOWN = [one for one in ApiKey.__table__.columns if one.name not in ("hash", "organisation_id")]
+_HIDDEN = ("hash", "organisation_id", "expiry_mail_at")
+_SHOWN = [one for one in ApiKey.__table__.columns if one.name not in _HIDDEN]
 LIST = Listing(select(*_SHOWN).where(ApiKey.organisation_id == ANYONE.organisation_id), {"-id": (ApiKey.id,)})
 
 
@@ -136,5 +152,22 @@ def revoke(session: Session, id: UUID) -> ApiKey | None:
     """Revoke a key; it fails within one second in every process."""
     key = session.get(ApiKey, id)
     if key and key.revoked_at is None:
-        key.revoked_at = now()
+        key.revoked_at, key.expiry_mail_at = now(), None
     return key
+
+
+DUE = Due("keys that end", ApiKey, ApiKey.expiry_mail_at)
+
+
+def ending(session: Session, rows: Sequence[Row]) -> list[tuple[ApiKey, str]]:
+    """Load those of rows whose people are still to be mailed, with their organisation's name, and note when next."""
+    found = (
+        select(ApiKey, Organisation.name)
+        .join(Organisation, Organisation.id == ApiKey.organisation_id)
+        .where(*DUE.among(rows))
+        .with_for_update(of=ApiKey)
+    )
+    due = [(key, name) for key, name in session.execute(found)]
+    for key, _ in due:
+        key.expiry_mail_at = rules.next_mail(key.expires_at, now())
+    return due

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import members as rules
-from rules import tokens
+from rules import roles, tokens
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import DuplicateKey, Invalid, NotFound
@@ -252,6 +252,13 @@ def take_back(session: Session, caller: Caller, invite_id: UUID) -> None:
 def to_notify(session: Session, organisation: Organisation) -> list[Member]:
     """Load whom an organisation wants mailed about its candidates."""
     found = select(Member).where(Member.organisation_id == organisation.id, Member.role.in_(rules.NOTIFIED))
+    return list(session.scalars(found.order_by(Member.id)))
+
+
+def who_make_keys(session: Session, organisation_id: UUID) -> list[Member]:
+    """Load those of an organisation who may make keys, whom their ends concern."""
+    makers = [name for name in roles.ROLES if "keys:manage" in roles.scopes(name)]
+    found = select(Member).where(Member.organisation_id == organisation_id, Member.role.in_(makers))
     return list(session.scalars(found.order_by(Member.id)))
 
 

@@ -48,6 +48,16 @@ def members_at(session: Session, email: str) -> list[tuple[Member, str]]:
     return [(member, name) for member, name in session.execute(found)]
 
 
+def member_of(session: Session, organisation_slug: str, email: str) -> Member | None:
+    """Load who has an address in one organisation."""
+    found = (
+        select(Member)
+        .join(Organisation, Organisation.id == Member.organisation_id)
+        .where(Organisation.slug == organisation_slug, func.lower(Member.email) == email.strip().lower())
+    )
+    return session.scalars(found).first()
+
+
 def make(session: Session, member: Member) -> tuple[SignInCode, str, str] | None:
     """Make a code and a link for a member; None while they have enough that are good."""
     if len(_open(session, member.id)) >= MOST_OPEN:

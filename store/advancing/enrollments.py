@@ -82,7 +82,8 @@ class EnrollmentNote(Base, Owned):
 
     enrollment_id: Mapped[UUID] = mapped_column(ForeignKey("enrollments.id", ondelete="CASCADE"))
     body: Mapped[str]
-    author: Mapped[str]
+    author: Mapped[str]  # public_api, member
+    author_id: Mapped[UUID | None]  # of a member
 
 
 _READ = Prepared(
@@ -164,10 +165,11 @@ def happened(
     session.add(EnrollmentEvent(enrollment_id=enrollment.id, kind=kind, **line))
 
 
-def note(session: Session, caller: Caller, id: UUID, body: str, author: str) -> EnrollmentNote:
-    """Write a note on an enrollment."""
+def note(session: Session, caller: Caller, id: UUID, body: str, actor: str) -> EnrollmentNote:
+    """Write a note on an enrollment; the actor is who writes it where that is no member."""
+    by = {"author": "member" if caller.person else actor, "author_id": caller.author_id}
     owner = {"organisation_id": caller.organisation_id, "livemode": caller.livemode}
-    made = EnrollmentNote(enrollment_id=id, body=body, author=author, **owner)
+    made = EnrollmentNote(enrollment_id=id, body=body, **by, **owner)
     session.add(made)
     session.flush()
     return made

@@ -19,7 +19,8 @@ class CandidateNote(Base, Owned):
 
     candidate_id: Mapped[UUID] = mapped_column(ForeignKey("candidates.id"))
     body: Mapped[str]
-    author: Mapped[str]
+    author: Mapped[str]  # public_api, member, candidate
+    author_id: Mapped[UUID | None]  # of a member
 
 
 LIST = listing.Listing(
@@ -34,10 +35,13 @@ def all_of(session: Session, candidate: Candidate) -> Sequence[CandidateNote]:
     return session.scalars(mine.order_by(CandidateNote.id)).all()
 
 
-def create(session: Session, candidate: Candidate, body: str, author: str) -> CandidateNote:
+def create(
+    session: Session, candidate: Candidate, body: str, author: str, author_id: UUID | None = None
+) -> CandidateNote:
     """Write a note on a kept profile."""
     owner = {"organisation_id": candidate.organisation_id, "livemode": candidate.livemode}
-    made = CandidateNote(candidate_id=candidate.id, body=body, author=author, **owner)
+    by = {"author": author, "author_id": author_id}
+    made = CandidateNote(candidate_id=candidate.id, body=body, **by, **owner)
     session.add(made)
     session.flush()
     return made

@@ -30,6 +30,9 @@ LISTS = {
     "show_events_page": f"{PUBLIC}/events/",
     "show_requests_page": f"{PUBLIC}/org/requests/",
     "show_members_page": f"{PUBLIC}/org/team/",
+    "show_squads_page": f"{PUBLIC}/org/squads/",
+    "show_squad_page": f"{PUBLIC}/org/squads/{{team_id}}/members/",
+    "show_audit_page": f"{PUBLIC}/org/audit-log/",
 }
 # Pages take any text so that they can say what is wrong with it; here nothing is.
 FILTERS = {
@@ -37,6 +40,15 @@ FILTERS = {
     "type": "invitation.created",
     "code": "VALIDATION_ERROR",
     "operation": "create_invitation",
+    "action": "create_job",
+    "channel": "area",
+    "outcome": "success",
+    "search": "create",
+    "since": "2026-11-01",
+    "until": "2031-11-01",
+    "start": f"{now():%Y-%m}-01",
+    "end": f"{now():%Y-%m-%d}",
+    "export_format": "csv",
 }
 # Where a page has others.
 OF_ONE = {
@@ -72,6 +84,7 @@ DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
             "expires_at": "",
         },
         "rotate": lambda token, path: {**a_key(), "overlap_hours": "24"},
+        "update": lambda token, path: {**a_key(), "name": "Of a form", "cidrs": "", "expires_at": ""},
         "revoke": lambda token, path: a_key(),
     },
     "invite_on_page": {
@@ -114,8 +127,28 @@ DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
         "change": lambda token, path: {**a_colleague(), "role": "developer"},
         "remove": lambda token, path: a_colleague(),
     },
+    "change_settings_on_page": {"update": lambda token, path: {"name": "Northwind Labs"}},
+    "change_branding_on_page": {
+        "update": lambda token, path: {"language": "en", "colour": "", "reply_to": ""},
+        "remove_logo": lambda token, path: {},
+    },
+    "change_privacy_on_page": {
+        "update": lambda token, path: {"privacy_url": "", "privacy_html": "<p>We keep it.</p>"},
+        "keep": lambda token, path: {"candidates": "", "recordings": "90", "events": "30"},
+    },
+    "change_mail_template_on_page": {"update": lambda token, path: {"subject": "", "body_text": ""}},
+    "change_squads_on_page": {"create": lambda token, path: {"name": "Of a form"}},
+    "change_squad_on_page": {
+        "rename": lambda token, path: {"name": "Of a form"},
+        "add": lambda token, path: a_colleague(),
+        "remove": lambda token, path: a_colleague(),
+        "delete": lambda token, path: {},
+    },
+    "change_audit_on_page": {"verify": lambda token, path: {}},
     "change_sessions_on_page": {
         "end": lambda token, path: another_session(token),
         "end_others": lambda token, path: {},
+        "remove_passkey": lambda token, path: {"passkey_id": path.get("passkey_id", str(uuid4()))},
+        **CONFIRM,
     },
 }

@@ -473,6 +473,7 @@ def a_form_of_the_area(body: Body, request: Request) -> None:
 
 FITS: dict[str, Callable[[Body, Request], None]] = {
     "create_key": a_new_key,
+    "update_key": a_new_key,
     "invite_member": somebody_new,
     "sign_in_by_mail": somebody_new,
     "sign_in_by_code": a_proof,

@@ -539,6 +539,9 @@ SHARED: dict[tuple[str, str], Make] = {
     ("area", "token"): a_sign_in,
     ("area", "id"): a_verified_webhook,
     ("area", "slug"): an_assessment,
+    ("area", "team_id"): a_squad,
+    ("area", "kind"): lambda: {"kind": "invitation", "language": "en"},
+    ("area", "language"): lambda: {"kind": "invitation", "language": "en"},
     ("docs", "name"): lambda: {"name": "quickstart"},
     ("docs", "code"): lambda: {"code": "NOT_FOUND"},
 }

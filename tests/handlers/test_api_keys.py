@@ -107,3 +107,53 @@ def test_a_key_may_do_no_more_than_who_makes_it_or_follows_it(tenant: Tenant, me
         developer.post("/keys/", {"name": "ATS", "livemode": True, "scopes": ["jobs:write"]}).status_code
         == 201
     )
+
+
+def test_a_key_is_changed_and_what_is_left_out_stays(tenant: Tenant, me: Api) -> None:
+    made = me.post("/keys/", {"name": "ATS", "livemode": True, "scopes": ["jobs:read"]}).json()
+    works = Api(tenant.http, made["key"])
+    assert works.get("/jobs/").status_code == 200
+    end = iso(now() + timedelta(days=30))
+    changed = me.patch(f"/keys/{made['id']}/", {"name": " Sync ", "expires_at": end}).json()
+    assert (changed["name"], changed["scopes"], changed["expires_at"]) == ("Sync", ["jobs:read"], end)
+    changed = me.patch(f"/keys/{made['id']}/", {"scopes": ["organisation:read"] * 2, "expires_at": None})
+    assert (changed.json()["scopes"], changed.json()["expires_at"]) == (["organisation:read"], None)
+    security.forget()
+    refusal(works.get("/jobs/"), 403, "INSUFFICIENT_SCOPE")
+    assert works.get("/org/").status_code == 200
+    me.patch(f"/keys/{made['id']}/", {"cidrs": ["203.0.113.0/24"]})
+    security.forget()
+    refusal(works.get("/org/"), 403, "IP_NOT_ALLOWED")
+
+
+def test_a_key_that_works_no_more_is_not_changed(me: Api) -> None:
+    made = me.post("/keys/", {"name": "ATS", "livemode": True}).json()
+    me.post(f"/keys/{made['id']}/revoke/")
+    refused = me.patch(f"/keys/{made['id']}/", {"expires_at": None})
+    assert refusal(refused, 400)["details"]["status"] == "revoked"
+    ended = me.post("/keys/", {"name": "ATS", "livemode": True}).json()
+    me.post(f"/keys/{ended['id']}/rotate/", {"overlap_hours": 0})
+    refused = me.patch(f"/keys/{ended['id']}/", {"expires_at": None})
+    assert refusal(refused, 400)["details"]["status"] == "expired"
+
+
+def test_what_is_wrong_with_a_change_is_said_at_its_place(me: Api) -> None:
+    at = f"/keys/{me.post('/keys/', {'name': 'ATS', 'livemode': True}).json()['id']}/"
+    wrong = {"cidrs": ["203.0.113.7/24"], "expires_at": iso(now())}
+    assert set(faults(me.patch(at, wrong))) == {"/cidrs/0", "/expires_at"}
+    refusal(me.patch(at, {}), 400)
+    assert set(faults(me.patch(at, {"livemode": False}))) == {"/livemode"}
+
+
+def test_nobody_changes_a_key_into_more_than_they_may_nor_one_that_is_more(tenant: Tenant, me: Api) -> None:
+    developer = area(tenant.member("developer"))
+    mine = developer.post("/keys/", {"name": "ATS", "livemode": True, "scopes": ["jobs:read"]}).json()
+    for scopes in ([], ["organisation:write"]):
+        assert list(faults(developer.patch(f"/keys/{mine['id']}/", {"scopes": scopes}))) == ["/scopes"]
+    theirs = me.post("/keys/", {"name": "ATS", "livemode": True}).json()
+    assert list(faults(developer.patch(f"/keys/{theirs['id']}/", {"name": "Mine"}))) == ["/scopes"]
+
+
+def test_a_key_of_another_organisation_is_not_there_to_be_changed(other: Tenant, me: Api) -> None:
+    made = me.post("/keys/", {"name": "ATS", "livemode": True}).json()
+    refusal(area(other.member()).patch(f"/keys/{made['id']}/", {"name": "Theirs"}), 404)

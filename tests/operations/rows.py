@@ -119,5 +119,8 @@ def ask(
     options.setdefault("follow_redirects", False)  # the answer is that of the operation
     if session:
         options["headers"] = session | options.get("headers", {})
+    if "kept" in ids:  # what the browser keeps beside its session
+        headers = options.setdefault("headers", {})
+        headers["Cookie"] = "; ".join(filter(None, (headers.get("Cookie"), ids["kept"])))
     caller = dataclasses.replace(api, base="", key=api.key if operation.keyed else None)
     return caller.request(method or operation.method, at or path(operation, ids), **options)

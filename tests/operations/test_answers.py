@@ -31,7 +31,7 @@ def keeps_headers(answer: httpx.Response, documented: dict[str, Any]) -> None:
 
 
 # Made while they are sent: nobody knows their length beforehand.
-STREAMED = {"export_audit_log", "export_results", "download_results", "download_report"}
+STREAMED = {"export_audit_log", "download_audit_log", "export_results", "download_results", "download_report"}
 
 
 @each()

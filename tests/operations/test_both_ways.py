@@ -41,6 +41,7 @@ VOLATILE = {
     "owner": r"(?<=orthwind[ -])\d+",  # may be the number of something else too
     "time": r"(?:(?<=_ms\":)|(?<=_ms\": ))\d+",
     "address": r"198\.51\.100\.\d",
+    "person": r"(?<=\"id\":\")[\w-]{22}(?=\")",  # as a device with a passkey knows them
     "cursor": r"(?<=cursor=)[\w-]+",
 }
 PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in VOLATILE.items()))

@@ -29,6 +29,8 @@ QUIET = {
     "gateways.letters.fonts.unprintable",
     "gateways.mail.kind",
     "gateways.models.is_configured",
+    "gateways.openid.name",
+    "gateways.openid.organisation",
     "gateways.sandbox.installed",
     "gateways.sandbox.missing",
     "gateways.uploads.fault",

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql
 import store
 from rules.clock import iso, now
 from store import outbox
-from store.accounts import members, sign_ins
+from store.accounts import keys, members, sign_ins, starts
 from store.branding import settings
 from store.database import aside
 from store.database.aside import Row
@@ -208,6 +208,19 @@ def mailed_codes(tenant: Tenant) -> None:
             sign_ins.make(session, made)
 
 
+def ending(tenant: Tenant) -> None:
+    with store.transaction() as session:
+        for _ in range(COUNT):
+            end = now() + timedelta(days=30)
+            keys.create(session, organisation=tenant.organisation, name="ATS", livemode=True, expires_at=end)
+
+
+def begun(_: Tenant) -> None:
+    with store.transaction() as session:
+        for _number in range(COUNT):
+            starts.begin(session, "company")
+
+
 MAKERS: dict[str, Callable[[Tenant], None]] = {
     "invitations": invited,
     "sessions": started,
@@ -230,6 +243,8 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "idempotent answers": answered,
     "sessions of members": signed_in,
     "codes to sign in with": mailed_codes,
+    "keys that end": ending,
+    "sign-ins that were begun": begun,
     "audit rows": told,
     "request counts": counted,
     "request sketches": counted,

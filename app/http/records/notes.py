@@ -86,6 +86,13 @@ class Notes:
         if self._thread is None or not self._thread.is_alive():
             self._start()
 
+    def refuse(self, request: Request, status: int) -> None:
+        """Note that what a page's form asked for was refused; the page itself is counted as every request."""
+        with self._lock:
+            self._keep(request, request.pipeline, None, status, time.time())
+        if self._thread is None or not self._thread.is_alive():
+            self._start()
+
     def _keep(
         self, request: Request, operation: Any, owner: Owner | None, status: int, moment: float
     ) -> None:

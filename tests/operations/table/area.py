@@ -4,10 +4,17 @@ import dataclasses
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import delete
+
 import store
+from gateways import openid
+from rules import links
 from store.accounts import members, sign_ins
 from store.accounts.members import Member
+from store.accounts.passkeys import Passkey
 from tests.api import Api, owner_session
+from tests.company import CLIENT, SECRET, company
+from tests.device import Device
 from tests.operations import states
 from tests.operations.rows import FORM, Ids, Row, State, nothing
 
@@ -42,6 +49,68 @@ def a_key(api: Api) -> Ids:
     made = {"name": "To be changed", "livemode": False}
     answer = api.http.post("/api/v1/area/keys/", json=made, headers=owner_session(api))
     return {"key_id": answer.json()["id"]}
+
+
+def begun(api: Api, at: str, headers: Ids | None = None) -> tuple[Any, str]:
+    """What something was begun with, and what the browser keeps of it."""
+    answer = api.http.post(f"/api/v1/area/{at}", headers=headers)
+    return answer.json(), answer.headers["Set-Cookie"].partition(";")[0]
+
+
+def a_company(api: Api) -> Ids:
+    """A company's sign-in, which says that somebody is the owner."""
+    person, there = a_person(api), company()
+    there.tell(claims={"email": person.email})
+    openid.configure(
+        issuer=there.issuer,
+        client_id=CLIENT,
+        client_secret=SECRET,
+        organisation=api.get("/org/").json()["slug"],
+        name="Northwind",
+        allow_private=True,
+    )
+    return {}
+
+
+def back_from_a_company(api: Api) -> Ids:
+    """What a browser comes back with from a company's sign-in."""
+    a_company(api)
+    shown, kept = begun(api, "sign-in/company/")
+    return {**company().sign_in(shown["authorization_url"]), "kept": kept}
+
+
+def a_device(api: Api) -> tuple[Device, Ids]:
+    """A device whose passkey is the owner's."""
+    device, session = Device(links.origin()), owner_session(api)
+    shown, kept = begun(api, "passkeys/options/", session)
+    made = {"name": "A laptop", "credential": device.make(shown["options"])}
+    session["Cookie"] += f"; {kept}"
+    answer = api.http.post("/api/v1/area/passkeys/", json=made, headers=session)
+    return device, {"passkey_id": answer.json()["id"]}
+
+
+def a_passkey(api: Api) -> Ids:
+    ids = a_device(api)[1]
+    with store.transaction() as session:  # of twenty at most, whoever asked before
+        owner = session.get_one(Passkey, UUID(ids["passkey_id"])).member_id
+        others = delete(Passkey).where(Passkey.member_id == owner, Passkey.id != UUID(ids["passkey_id"]))
+        session.execute(others)
+    return ids
+
+
+def a_made_passkey(api: Api) -> Ids:
+    """What a browser has made of the options that it was given."""
+    a_passkey(api)
+    shown, kept = begun(api, "passkeys/options/", owner_session(api))
+    return {"credential": Device(links.origin()).make(shown["options"]), "kept": kept}  # type: ignore[dict-item]
+
+
+def a_signed_passkey(api: Api) -> Ids:
+    """What a browser has signed in with."""
+    a_passkey(api)
+    device = a_device(api)[0]
+    shown, kept = begun(api, "sign-in/passkey/")
+    return {"credential": device.sign(shown["options"]), "kept": kept}  # type: ignore[dict-item]
 
 
 KEY = {
@@ -131,6 +200,18 @@ ROWS = {
     "change_reviews_on_page": a_form("begin", states.a_review, assessment="{slug}"),
     "show_review_page": shown(states.a_review, assessment="{slug}", names="true"),
     "change_review_on_page": a_form("score", states.a_review, score="7.5", comment="Writes are missing."),
+    "show_company_sign_in_page": Row(a_company, status=303, answers=None),
+    "show_company_code_page": Row(
+        back_from_a_company, query={"code": "{code}", "state": "{state}"}, status=303, answers=None
+    ),
+    "begin_company_sign_in": Row(a_company),
+    "sign_in_by_company": Row(back_from_a_company, {"code": "{code}", "state": "{state}"}),
+    "list_passkeys": Row(a_passkey),
+    "begin_passkey": Row(),
+    "create_passkey": Row(a_made_passkey, {"name": "A telephone", "credential": "{credential}"}, status=201),
+    "delete_passkey": Row(a_passkey, status=204, answers=None),
+    "begin_passkey_sign_in": Row(),
+    "sign_in_by_passkey": Row(a_signed_passkey, {"credential": "{credential}"}),
     "show_keys_page": shown(a_key, done="create"),
     "change_keys_on_page": dataclasses.replace(
         a_page("create", name="ATS", livemode="true", scopes=["jobs:read"], cidrs="203.0.113.0/24, ::/0"),
@@ -164,6 +245,7 @@ ROWS = {
     "end_other_sessions": Row(a_session),
     "list_keys": Row(a_key),
     "create_key": Row(body=KEY, status=201),
+    "update_key": Row(a_key, {"name": "Changed", "scopes": ["jobs:read"], "cidrs": [], "expires_at": None}),
     "revoke_key": Row(a_key),
     "rotate_key": Row(a_key, {"overlap_hours": 2}, status=201),
     "list_roles": Row(),

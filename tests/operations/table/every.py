@@ -8,6 +8,7 @@ from tests.documents import Documented, documents, operations
 from tests.operations.rows import Row
 from tests.operations.table import (
     area,
+    area_settings,
     assessments,
     assistant,
     candidate,
@@ -36,6 +37,7 @@ PARTS = (
     assistant,
     candidate,
     area,
+    area_settings,
 )
 ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
 DOCUMENTED = {one.id: one for name in documents() for one in operations(name).values()}
