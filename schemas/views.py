@@ -1,6 +1,6 @@
 """A page as an answer, and what says more than its body."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -66,7 +66,11 @@ class Call(Protocol):
         token: str = "",
         query: dict[str, Any] | None = None,
         body: dict[str, Any] | None = None,
+        at: Mapping[str, Any] = ...,
         **path: str,
     ) -> Called:
-        """Ask; `token` is what the page's form showed, which every change by a session needs."""
+        """Ask; the path's parameters are in `at`, or by their names.
+
+        `token` is what the page's form showed, which every change by a session needs.
+        """
         ...

@@ -10,6 +10,7 @@ render    JSON, a page or a file
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,7 +28,7 @@ from app.http.threads import lanes
 from app.http.validation import Reader
 from rules import deprecation, links, plans
 from rules.caller import Caller
-from rules.errors import Refusal
+from rules.errors import LiveKey, Refusal
 from schemas.views import Called
 from store.accounts import idempotency, organisations
 from store.auditing import trail
@@ -83,6 +84,7 @@ class Pipeline:
         self.security: security.Alternatives = operation.security or []
         self.cap: str | None = definition.get("x-limit")
         self.reader = Reader(operation, template)
+        self.of_tests_alone = definition.get("x-mode") == "test"
         self.feature: str | None = definition.get("x-feature")
         self.wants = {parameter.name for parameter in signature}
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
@@ -119,6 +121,8 @@ class Pipeline:
     def identify(self, request: Request) -> None:
         """Note who asks, or refuse."""
         request.caller = security.identify(request, self.security)
+        if self.of_tests_alone and request.caller and request.caller.livemode:
+            raise LiveKey
 
     def count(self, request: Request) -> None:
         """Count the request, or refuse it."""
@@ -180,15 +184,19 @@ class Pipeline:
         token: str = "",
         query: Mapping[str, Any] | None = None,
         body: dict[str, Any] | None = None,
+        at: Mapping[str, Any] = MappingProxyType({}),
         **path: Any,
     ) -> Called:
-        """Take the steps for who looks at a page, as if they had asked: scopes and the session's token too."""
+        """Take the steps for who looks at a page, as if they had asked: scopes and the session's token too.
+
+        The path's parameters are in `at`, or by their names. What plays a candidate asks without either.
+        """
         asked = {name: value for name, value in (query or {}).items() if value not in (None, "")}
         request = Request(
             id=page.id,
             address=page.address,
             method=self.method,
-            path=self.template.format(**path),
+            path=self.template.format(**at, **path),
             query=urlencode(asked).encode(),
             head=Headers({"user-agent": page.head.get("user-agent", ""), "content-type": bodies.JSON}),
             pipeline=self,
@@ -197,7 +205,7 @@ class Pipeline:
             started=page.started,
         )
         try:
-            if self.security:
+            if self.security and not page.pipeline.of_tests_alone:
                 security.check_session(request, self.security, token)
             answer = self.serve(request)
         except Refusal as refusal:

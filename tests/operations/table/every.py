@@ -20,6 +20,7 @@ from tests.operations.table import (
     offers,
     organisation,
     pipelines,
+    world,
 )
 
 PARTS = (
@@ -34,6 +35,7 @@ PARTS = (
     candidates,
     insights,
     assistant,
+    world,
     candidate,
     area,
 )
