@@ -17,9 +17,12 @@ WORDS = "I would measure first, change one thing, and measure again."
 class Case(Protocol):
     """A case of a session, with what is right."""
 
-    case_order: int
-    content: Content
-    max_score: Decimal
+    @property
+    def case_order(self) -> int: ...  # noqa: D102
+    @property
+    def content(self) -> Content: ...  # noqa: D102
+    @property
+    def max_score(self) -> Decimal: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

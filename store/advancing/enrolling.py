@@ -30,7 +30,9 @@ from store.people import candidates
 
 SOURCE = SOURCES["enrollment"]
 
-Person = Mapping[str, Any]  # email in its usual form, candidate_name, and where they are known candidate_id, language
+Person = Mapping[
+    str, Any
+]  # email in its usual form, candidate_name, and where they are known candidate_id, language
 
 
 def enroll(

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import inboxes as rules
 from rules.caller import Caller
-from rules.errors import LimitReached, NotFound
+from rules.errors import Invalid, LimitReached, NotFound
 from store.database.base import Base, Identified, Owned, visible
 from store.delivering import webhooks
 from store.delivering.webhooks import WebhookEndpoint
@@ -46,6 +46,13 @@ def get(session: Session, caller: Caller, id: UUID) -> Inbox:
     if found is None:
         raise NotFound("There is no such inbox.")
     return found
+
+
+def require(session: Session, caller: Caller, id: UUID | None) -> None:
+    """Refuse an address of an inbox that is not the caller's; in live mode there is none. None is another address."""
+    mine = visible(caller, Inbox).where(Inbox.id == id)
+    if id is not None and session.scalars(mine).first() is None:
+        raise Invalid.at("/url", "There is no such inbox in your test mode.")
 
 
 def create(session: Session, caller: Caller, *, name: str, answers: Sequence[Mapping[str, Any]]) -> Inbox:

@@ -1,5 +1,7 @@
 """An empty test mode: whatever rows an organisation has there go, but for those that are kept for good."""
 
+from typing import Any
+
 from sqlalchemy import Table, text
 from sqlalchemy.orm import Session
 
@@ -35,10 +37,11 @@ _CLOCK = Prepared(text("DELETE FROM test_clocks WHERE organisation_id = :organis
 
 def reset(session: Session, caller: Caller) -> int:
     """Delete all rows of the caller's test mode, their files after the commit; return how many rows it were."""
-    mine = {"organisation_id": caller.organisation_id}
+    mine: dict[str, Any] = {"organisation_id": caller.organisation_id}
     for name in ORDER:  # whoever else is at work here is waited for, in the order of locks
         if name in Base.metadata.tables and (where := _condition(Base.metadata.tables[name])):
-            Prepared(text(f"SELECT NULL AS held FROM {name} WHERE {where} FOR UPDATE")).run(session, **mine)  # noqa: S608
+            held = f"SELECT NULL AS held FROM {name} WHERE {where} FOR UPDATE OF {name}"  # noqa: S608
+            Prepared(text(held)).run(session, **mine)
     files = _FILES.all(session, **mine)
     count = _PRESENCES.run(session, **mine) + _CLOCK.run(session, **mine)
     for table in reversed(Base.metadata.sorted_tables):

@@ -87,6 +87,7 @@ def test_what_names_a_door_of_gateways_is_marked_and_nothing_else(operation: Doc
 def named(function: Callable[..., Any], seen: set[Any]) -> Iterator[str]:
     """Name what a function of handlers/ has of gateways/, by itself or through others of handlers/ and workers/."""
     seen.add(function)
+    function = inspect.unwrap(function)
     for node in ast.walk(ast.parse(inspect.getsource(function))):
         thing = resolved(node, function.__globals__)
         module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or ""
