@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 import gateways.webhooks
+import rules.inboxes
 from rules import events, signatures
 from rules.caller import Caller
 from rules.clock import now
@@ -25,7 +26,8 @@ from rules.pages import Page
 from schemas import webhooks as schemas
 from store.database.engine import Reading
 from store.database.ids import new_id
-from store.delivering import again, deliveries, webhooks
+from store.delivering import again, deliveries, inboxes, webhooks
+from workers import posting
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -43,8 +45,9 @@ def get_webhook(session: Session, caller: Caller, id: UUID) -> Body:
 
 def create_webhook(finish: Begin, caller: Caller, body: Body) -> Body:
     """Register an endpoint; its secret is shown here and when it is rotated, never again."""
-    _check_url(caller, body["url"])
+    inbox = _check_url(caller, body["url"])
     with finish() as session:
+        inboxes.require(session, caller, inbox)
         endpoint, secret = webhooks.create(
             session,
             caller,
@@ -58,9 +61,9 @@ def create_webhook(finish: Begin, caller: Caller, body: Body) -> Body:
 
 def update_webhook(finish: Begin, caller: Caller, id: UUID, body: Body) -> Body:
     """Change an endpoint; a new URL has to be tested again."""
-    if "url" in body:
-        _check_url(caller, body["url"])
+    inbox = _check_url(caller, body["url"]) if "url" in body else None
     with finish() as session:
+        inboxes.require(session, caller, inbox)
         endpoint = webhooks.get(session, caller, id, lock=True)
         webhooks.change(session, endpoint, dict(body))
         return schemas.endpoint(endpoint)
@@ -79,7 +82,8 @@ def test_webhook(begin: Begin, finish: Begin, caller: Caller, id: UUID) -> Body:
     ping = events.ping(ping_id, now(), livemode=endpoint.livemode)
     body = gateways.webhooks.encode(ping)
     headers = signatures.headers(webhooks.secrets_of(endpoint), ping["id"], int(time.time()), body)
-    outcome = gateways.webhooks.post(endpoint.url, body, headers, owner=caller.organisation_id)
+    owner, livemode = caller.organisation_id, endpoint.livemode
+    outcome = posting.post_now(endpoint.url, body, headers, owner=owner, livemode=livemode)
     if outcome.ours:
         raise Unavailable
     if outcome.status_code is None:
@@ -143,6 +147,10 @@ def replay_deliveries(session: Session, caller: Caller, id: UUID, body: Body) ->
     return {"replayed": count}
 
 
-def _check_url(caller: Caller, url: str) -> None:
+def _check_url(caller: Caller, url: str) -> UUID | None:
+    """Return the inbox that an address names; any other has to be one that may be reached."""
+    if inbox := rules.inboxes.named(url):
+        return inbox
     if reason := gateways.webhooks.objection(url, owner=caller.organisation_id):
         raise Invalid.at("/url", reason)
+    return None

@@ -150,6 +150,12 @@ class IpNotAllowed(Refusal):
     status, message = 403, "The API key may not be used from this address."
 
 
+class LiveKey(Refusal):
+    """The test world is of test mode alone."""
+
+    status, message = 403, "This is for test mode alone; use a key that starts with ct_test_."
+
+
 class PlanRequired(Refusal):
     """The organisation's plan does not include this."""
 

@@ -73,6 +73,16 @@ def grade(content: Content, answer: object, passed_tests: Sequence[bool | None] 
     return PENDING if share is None else Grade(share)
 
 
+def needs_a_person(content: Content) -> bool:
+    """Say whether no answer to a case can be graded, for it holds nothing that tells right from wrong."""
+    kind = content["case_type"]
+    if kind == "mcq":
+        return not any(one.get("is_correct") for one in content.get("options") or [])
+    return not content.get(
+        {"numeric": "answer_number", "text": "accepted_answers", "coding": "test_cases"}[kind]
+    )
+
+
 def maximum(points: int, weight: Decimal | int = 1) -> Decimal:
     """Say how many points a case can bring in one assessment."""
     return decimals.cents(points * Decimal(weight))

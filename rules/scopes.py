@@ -8,7 +8,7 @@ SCOPES = (
     "applications:read", "applications:write", "screening:write",
     "offers:read", "offers:write", "profiles:read", "profiles:write",
     "interviews:read", "interviews:write", "insights:read",
-    "webhooks:read", "webhooks:write", "assistant:write",
+    "webhooks:read", "webhooks:write", "assistant:write", "test:write",
 )  # fmt: skip
 
 # The same scope under its older and its newer name: either satisfies either.

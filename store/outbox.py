@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Index, Update, text, update
+from sqlalchemy import Index, Update, func, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
@@ -15,6 +15,8 @@ from store.database.engine import Change, Means
 from store.database.ids import new_id
 from store.database.prepared import Bound, Prepared, rows
 
+LEASE = timedelta(seconds=45)  # how long who begins it has it; they renew that every so many seconds
+RENEWED_SECONDS = 10.0
 NOBODY = UUID(int=0)  # whose the work is that no organisation asked for
 
 
@@ -40,6 +42,7 @@ class OutboxItem(Base, Identified):
             text("lower(coalesce(arguments ->> 'candidate_email', arguments ->> 'to'))"),
             postgresql_where=text("job = 'mail'"),
         ),
+        Index("ix_outbox_test", "organisation_id", postgresql_where=text("NOT livemode")),
     )
 
     organisation_id: Mapped[UUID] = mapped_column(default=NOBODY)
@@ -192,6 +195,42 @@ def take(
     given: dict[str, Any] = {"job": job, "busy": list(busy), "moment": moment, "until": moment + lease}
     found = _TAKE.first(means, owner=after[0], mode=after[1], **given)
     return Taken(*found) if found else None
+
+
+# Of one organisation's test mode, whatever the kind, but for some.
+_TAKE_OF_TESTS = Prepared(
+    text("""
+    WITH chosen AS MATERIALIZED (
+        SELECT id FROM outbox
+        WHERE organisation_id = :owner AND NOT livemode AND finished_at IS NULL AND due_at <= :moment
+          AND job <> ALL (:without)
+        ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE outbox SET due_at = :until, attempts = attempts + 1 FROM chosen WHERE outbox.id = chosen.id
+    RETURNING outbox.id, outbox.organisation_id, outbox.livemode, outbox.job, outbox.arguments, outbox.attempts
+    """)
+)
+
+
+def take_of_tests(
+    means: Change, organisation_id: UUID, *, without: Collection[str], lease: timedelta
+) -> Taken | None:
+    """Begin what is due first in one organisation's test mode; None where nothing is, or others have it in hand."""
+    moment = now()
+    found = _TAKE_OF_TESTS.first(
+        means, owner=organisation_id, without=list(without), moment=moment, until=moment + lease
+    )
+    return Taken(*found) if found else None
+
+
+MOST_MAILS = 50
+
+
+def test_mails(session: Session, organisation_id: UUID, to: str) -> Sequence[OutboxItem]:
+    """Return the newest mails of an organisation's test mode to an address, the newest first."""
+    mine = (OutboxItem.organisation_id == organisation_id, ~OutboxItem.livemode, OutboxItem.job == "mail")
+    rows = select(OutboxItem).where(*mine, func.lower(OutboxItem.arguments["to"].astext) == to.lower())
+    return session.scalars(rows.order_by(OutboxItem.id.desc()).limit(MOST_MAILS)).all()
 
 
 def renew(session: Session, item: Taken, *, lease: timedelta) -> None:

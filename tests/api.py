@@ -116,9 +116,15 @@ class Tenant:
     live: Api
     test: Api
     http: TestClient = field(repr=False)
+    is_at_home: bool = True  # in live mode; else `live` is the test mode, where the test world is at home
 
-    def key(self, *, livemode: bool = True, **limits: Any) -> Api:
+    def in_tests(self) -> "Tenant":
+        """The same with its modes in each other's place."""
+        return Tenant(self.organisation, self.test, self.live, self.http, is_at_home=not self.is_at_home)
+
+    def key(self, *, livemode: bool | None = None, **limits: Any) -> Api:
         """Another key of this organisation."""
+        livemode = self.is_at_home if livemode is None else livemode
         with store.transaction() as session:
             _, key = keys.create(
                 session, organisation=self.organisation, name="extra", livemode=livemode, **limits

@@ -32,6 +32,11 @@ class Documented:
         return self.shared_parameters + self.definition.get("parameters", [])
 
     @property
+    def of_tests_alone(self) -> bool:
+        """Whether a live key is refused."""
+        return self.definition.get("x-mode") == "test"
+
+    @property
     def is_page(self) -> bool:
         """Whether it is for people: what it takes is a form, and what it refuses is a page too."""
         return any("text/html" in one.get("content", {}) for one in self.definition["responses"].values())

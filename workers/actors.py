@@ -75,10 +75,11 @@ def work(turns: Turns) -> None:
     """Do the next piece of work of a kind, if there is any."""
     with turns.next(patience=RUNG_SECONDS) as taken:
         if taken is not None:
-            _do(taken, JOBS[taken.job])
+            do(taken, JOBS[taken.job])
 
 
-def _do(taken: Taken, job: Job) -> None:
+def do(taken: Taken, job: Job) -> None:
+    """Do a piece of work that was begun, and note what came of it."""
     try:
         with leases.kept(taken, longest=job.longest):
             job.run(taken.id, taken.arguments)

@@ -15,7 +15,6 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
-from uuid import UUID
 
 import store
 from gateways import webhooks
@@ -24,7 +23,7 @@ from rules.clock import now
 from rules.retries import Outcome
 from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed
-from workers import measures
+from workers import measures, posting
 from workers.shares import SLOTS, Shares
 
 log = logging.getLogger("hiring.deliveries")
@@ -145,26 +144,7 @@ class Sender:
     # --- Posting
 
     async def _send(self, poster: webhooks.Poster, claimed: Claimed) -> None:
-        moment = now()
-        try:
-            outcome = await self._post(poster, claimed)
-        except Exception:  # a fault of ours in one delivery: it waits, and the others go on
-            log.exception("A delivery could not be sent.", extra={"delivery": str(claimed.id)})
-            outcome = Outcome(error="The service could not send it.", ours=True)
-        measures.attempt(outcome)
-        number = claimed.attempts + (not outcome.ours)
-        attempt = Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome, claimed.lease_until)
-        await self._results.put(attempt)
-
-    async def _post(self, poster: webhooks.Poster, claimed: Claimed) -> Outcome:
-        body = webhooks.encode(claimed.payload)
-        try:
-            secrets = claimed.secrets()
-        except Exception:
-            log.exception("A webhook secret cannot be read: SECRET_KEY has changed.")
-            return Outcome(error="The service cannot read the endpoint's secret; rotate it.", ours=True)
-        headers = signatures.headers(secrets, claimed.payload["id"], int(time.time()), body)
-        return await poster.post(claimed.url, body, headers, owner=claimed.organisation_id)
+        await self._results.put(await attempt(poster, claimed))
 
     # --- Writing down
 
@@ -182,11 +162,7 @@ class Sender:
         """Write results down, however long the database is away; one that cannot be written spoils no other."""
         while True:
             try:
-                for endpoint_id, reason in await self._in_thread(lambda: _settle(batch)):
-                    measures.SWITCHED_OFF.inc()
-                    log.warning(
-                        "A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id}
-                    )
+                await self._in_thread(lambda: settle(batch))
                 return
             except store.OUTAGES as fault:
                 log.warning("Results of deliveries could not be written; trying again: %s", fault)
@@ -232,7 +208,36 @@ class Sender:
         return await self._loop.run_in_executor(self._database, function)
 
 
-def _settle(batch: list[Attempt]) -> list[tuple[UUID, str]]:
+async def attempt(poster: webhooks.Poster, claimed: Claimed) -> Attempt:
+    """Make one attempt; what cannot be made says so."""
+    moment = now()
+    try:
+        outcome = await _post(poster, claimed)
+    except Exception:  # a fault of ours in one delivery: it waits, and the others go on
+        log.exception("A delivery could not be sent.", extra={"delivery": str(claimed.id)})
+        outcome = Outcome(error="The service could not send it.", ours=True)
+    measures.attempt(outcome)
+    number = claimed.attempts + (not outcome.ours)
+    return Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome, claimed.lease_until)
+
+
+async def _post(poster: webhooks.Poster, claimed: Claimed) -> Outcome:
+    body = webhooks.encode(claimed.payload)
+    try:
+        secrets = claimed.secrets()
+    except Exception:
+        log.exception("A webhook secret cannot be read: SECRET_KEY has changed.")
+        return Outcome(error="The service cannot read the endpoint's secret; rotate it.", ours=True)
+    headers = signatures.headers(secrets, claimed.payload["id"], int(time.time()), body)
+    owner, livemode = claimed.organisation_id, claimed.payload["livemode"]
+    return await posting.post(poster, claimed.url, body, headers, owner=owner, livemode=livemode)
+
+
+def settle(batch: Sequence[Attempt]) -> None:
+    """Write down what came of attempts, and tell of endpoints that were switched off."""
     change = store.at_once if all(one.outcome.succeeded for one in batch) else store.writing
     with change() as means:
-        return sending.settle(means, batch)
+        disabled = sending.settle(means, batch)
+    for endpoint_id, reason in disabled:
+        measures.SWITCHED_OFF.inc()
+        log.warning("A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id})

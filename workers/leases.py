@@ -15,8 +15,8 @@ from store.outbox import Taken
 
 log = logging.getLogger("hiring.work")
 
-LEASE = timedelta(seconds=45)
-EVERY_SECONDS = 10.0
+LEASE = outbox.LEASE
+EVERY_SECONDS = outbox.RENEWED_SECONDS
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,6 +69,11 @@ def compose(
     )
 
 
+def written(id: UUID, arguments: dict[str, Any]) -> mails.Written:
+    """Return what a mail says, as it would be written now."""
+    return mails.write(arguments["template"], arguments, *_own(id, arguments))
+
+
 def _own(id: UUID, arguments: dict[str, Any]) -> tuple[mails.Own, Tongue]:
     """Read how the organisation writes to its candidates by now, and in which language; to its own the service does."""
     kind = arguments["template"]

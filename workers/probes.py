@@ -12,6 +12,7 @@ from rules import events, signatures
 from rules.clock import now
 from store.database.ids import new_id
 from store.delivering import probes, webhooks
+from workers import posting
 
 log = logging.getLogger("hiring.probes")
 
@@ -26,7 +27,8 @@ def probe(_id: UUID, arguments: dict[str, Any]) -> None:
     ping = events.ping(new_id(), now(), livemode=endpoint.livemode)
     body = gateway.encode(ping)
     headers = signatures.headers(webhooks.secrets_of(endpoint), ping["id"], int(time.time()), body)
-    outcome = gateway.post(endpoint.url, body, headers, owner=endpoint.organisation_id)
+    owner, livemode = endpoint.organisation_id, endpoint.livemode
+    outcome = posting.post_now(endpoint.url, body, headers, owner=owner, livemode=livemode)
     if outcome.ours:
         raise OSError(outcome.error)  # to be tried again soon
     with store.transaction() as session:

@@ -58,6 +58,7 @@ class Kind:
     due: Due
     do: Callable[[Session, Sequence[Row]], int]  # to those that are still due; return to how many
     size: int = BATCH
+    quiet: bool = False  # they are only forgotten: nobody is told, and nothing follows
 
     @property
     def name(self) -> str:
@@ -217,14 +218,14 @@ KINDS = (
     Kind(rooms.DUE, move_interviews, FEW),
     Kind(presence.DUE, presence.leave, FEW),
     Kind(untouched.DUE, erase_candidates, 1),
-    Kind(retention.EVENTS, retention.events_deletion(retention.EVENTS)),
-    Kind(retention.EVENTS_SOONER, retention.events_deletion(retention.EVENTS_SOONER)),
+    Kind(retention.EVENTS, retention.events_deletion(retention.EVENTS), quiet=True),
+    Kind(retention.EVENTS_SOONER, retention.events_deletion(retention.EVENTS_SOONER), quiet=True),
     Kind(recordings.DUE, recordings.let_go(recordings.DUE), A_HANDFUL),
     Kind(recordings.SOONER, recordings.let_go(recordings.SOONER), A_HANDFUL),
-    Kind(retention.DELIVERIES, retention.delete_deliveries),
-    Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX)),
-    Kind(retention.SET_ASIDE, retention.deletion(retention.SET_ASIDE)),
-    Kind(idempotency.DUE, idempotency.delete_answers),
+    Kind(retention.DELIVERIES, retention.delete_deliveries, quiet=True),
+    Kind(retention.OUTBOX, retention.deletion(retention.OUTBOX), quiet=True),
+    Kind(retention.SET_ASIDE, retention.deletion(retention.SET_ASIDE), quiet=True),
+    Kind(idempotency.DUE, idempotency.delete_answers, quiet=True),
     Kind(signed_in.DUE, retention.deletion(signed_in.DUE)),
     Kind(sign_ins.DUE, retention.deletion(sign_ins.DUE)),
     Kind(starts.DUE, retention.deletion(starts.DUE)),

@@ -23,6 +23,7 @@ class Case(Base, Identified, Updated):
 
     __tablename__ = "cases"
     __table_args__ = (
+        Index("ix_cases_test", "organisation_id", postgresql_where=text("NOT livemode")),
         CheckConstraint("(organisation_id IS NULL) = (case_number IS NOT NULL)", name="platform_or_org"),
         *(
             Index(name, "organisation_id", "livemode", key, postgresql_where=text("deleted_at IS NULL"))

@@ -1,8 +1,10 @@
 """Rows that fall due by themselves: which table, which moment, on what condition."""
 
+import copy
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
+from uuid import UUID
 
 from sqlalchemy import (
     Boolean,
@@ -46,6 +48,15 @@ class Due:
         self._moment, self._after, self._conditions = moment, after, conditions
         self._order = moment if order is None else order
         self._id = model.id if id is None else id
+
+    def of_tests(self, organisation_id: UUID) -> Self:
+        """Return the same of one organisation's test mode alone."""
+        mine = (self.model.organisation_id == organisation_id, ~self.model.livemode)
+        limited = copy.copy(self)
+        # An expression, since by the order of all moments PostgreSQL would pass those of everybody else.
+        order = self._moment + literal(timedelta(0), Interval())
+        vars(limited).update(_conditions=(*self._conditions, *mine), _order=order)
+        return limited
 
     def next(self, session: Session) -> datetime | None:
         """Return when the next row is due."""
@@ -109,6 +120,13 @@ class DueByOwner(Due):
         """`days`: of a table with a row for each organisation; `most`: what is older is due for sure."""
         super().__init__(kind, model, moment, *conditions, after=most)
         self._settings, self._days, self._are_set = days.class_, days, are_set
+
+    def of_tests(self, organisation_id: UUID) -> Self:
+        """Return the same of one organisation's test mode alone."""
+        limited = super().of_tests(organisation_id)
+        mine = self._settings.organisation_id == organisation_id
+        vars(limited).update(_are_set=self._are_set & mine)
+        return limited
 
     def next(self, session: Session) -> datetime | None:
         """Return when the next row is due."""

@@ -21,6 +21,7 @@ class InterviewTemplate(Base, Owned, Updated):
 
     __tablename__ = "interview_templates"
     __table_args__ = (
+        Index("ix_interview_templates_test", "organisation_id", postgresql_where=text("NOT livemode")),
         Index(
             "ix_interview_templates_owner",
             "organisation_id",

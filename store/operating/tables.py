@@ -11,11 +11,12 @@ from store.auditing import rows
 from store.branding import settings
 from store.database import aside
 from store.database.base import Base
-from store.delivering import webhooks
+from store.delivering import inboxes, webhooks
 from store.hiring import fields, jobs, knockouts, requirements
 from store.interviewing import presence, rooms, templates
 from store.measuring import counts
 from store.offering import offers
+from store.operating import clocks
 from store.people import candidates, notes, scorecards
 
 __all__ = [
@@ -25,12 +26,14 @@ __all__ = [
     "attachments",
     "candidates",
     "cases",
+    "clocks",
     "complete",
     "counts",
     "enrollments",
     "events",
     "fields",
     "idempotency",
+    "inboxes",
     "invitations",
     "jobs",
     "keys",

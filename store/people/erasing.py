@@ -21,6 +21,7 @@ from store.accounts import room
 from store.database import secrets
 from store.database.ids import new_id
 from store.database.prepared import Prepared
+from store.delivering import inboxes
 from store.people import candidates
 
 # A mail that somebody has in hand while the rows go is written after them: nobody has one for longer.
@@ -227,6 +228,7 @@ def erase(session: Session, caller: Caller, id: UUID, *, with_answers: bool = Tr
     if files or chunks:
         room.give_back(session, caller.organisation_id, sum(one.size_bytes for one in (*files, *chunks)))
     events = [row.id for row in _EVENTS.all(session, caller, emails=found, personal=list(PERSONAL))]
+    inboxes.forget(session, caller, events)
     deliveries = _DELIVERIES.all(session, caller, events=events, personal=list(PERSONAL), moment=moment)
     mails = [row.id for row in _MAILS.all(session, caller, emails=found, moment=moment)]
     _SET_ASIDE.run(session, ids=mails)

@@ -1,7 +1,7 @@
 """Folders for instances, and a client for requests without number."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,18 @@ from tests.app.instances import walkable
 ENDLESS = 1_000_000
 
 
+@dataclass
 class Anything(Api):
-    """A key, and before the area a session of the organisation's owner."""
+    """A key, the test mode's before the test world, and before the area a session of the organisation's owner."""
+
+    test_key: str | None = None
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         if path.startswith(("/api/v1/area", "/area")):
             options["headers"] = owner_session(self) | dict(options.get("headers") or {})
+        if path.startswith("/api/v1/public/test/"):
+            key = {"Authorization": f"Bearer {self.test_key}"}
+            options["headers"] = key | dict(options.get("headers") or {})
         return super().request(method, path, **options)
 
 
@@ -34,7 +40,8 @@ def client(http: TestClient) -> Iterator[Api]:
         for cap in EXTRA_CAPS:
             patch.setitem(EXTRA_CAPS, cap, ENDLESS)
         patch.setitem(PLANS, "enterprise", replace(PLANS["enterprise"], reads=ENDLESS, writes=ENDLESS))
-        yield Anything(http, tenant(http, "enterprise").live.key, base="", checked=False)
+        owner = tenant(http, "enterprise")
+        yield Anything(http, owner.live.key, base="", checked=False, test_key=owner.test.key)
     limits.configure(ENDLESS)
 
 

@@ -11,9 +11,29 @@ from app.instance.settings import Settings
 from gateways import models
 from rules.plans import EXTRA_CAPS, PLANS
 from store.accounts import limits
-from tests import seen
+from tests import api, seen
+from tests.operations.rows import at_home
 
 ENDLESS = 1_000_000
+
+
+def _tenant(http: TestClient, request: pytest.FixtureRequest) -> api.Tenant:
+    parameters = getattr(request.node, "callspec", None)
+    operation = parameters.params.get("operation") if parameters else None
+    made = api.tenant(http)
+    return at_home(operation, made) if operation else made
+
+
+@pytest.fixture
+def tenant(http: TestClient, request: pytest.FixtureRequest) -> api.Tenant:
+    """An organisation of this test's own, in the mode that its operation knows."""
+    return _tenant(http, request)
+
+
+@pytest.fixture
+def other(http: TestClient, request: pytest.FixtureRequest) -> api.Tenant:
+    """Another organisation, which must see nothing of the first."""
+    return _tenant(http, request)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tests.api import Api, address, owner_session
+from tests.api import Api, Tenant, address, owner_session
 from tests.documents import Documented
 
 JSON, FORM, MULTIPART = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
@@ -84,6 +84,16 @@ def encode(body: Body, media: str, files: Mapping[str, File] | None = None) -> d
     for name, text in pairs(body):
         form.setdefault(name, []).append(text)
     return {"data": form} if form else {"content": b"", "headers": {"Content-Type": FORM}}
+
+
+def at_home(operation: Documented, owner: Tenant) -> Tenant:
+    """An organisation as an operation is asked for by it: those of the test world know test mode alone."""
+    return owner.in_tests() if operation.of_tests_alone else owner
+
+
+def let_in(operation: Documented, *callers: Api) -> list[Api]:
+    """Those callers whose mode an operation knows."""
+    return [one for one in callers if not operation.of_tests_alone or str(one.key).startswith("ct_test_")]
 
 
 def path(operation: Documented, ids: Mapping[str, str]) -> str:

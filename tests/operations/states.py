@@ -530,6 +530,18 @@ def a_webhook(api: Api) -> Ids:
     return {"id": post(api, "/webhooks/create/", hook)["id"]}
 
 
+def an_inbox(api: Api) -> Ids:
+    return {"inbox_id": post(api, "/test/inboxes/")["id"]}
+
+
+def a_mail(api: Api) -> Ids:
+    """An invitation that was mailed."""
+    email = address()
+    slug = an_assessment(api)["slug"]
+    post(api, f"/assessments/{slug}/invites/", {"email": email, "send_email": True})
+    return {"email": email}
+
+
 def a_verified_webhook(api: Api) -> Ids:
     made = a_webhook(api)
     post(api, f"/webhooks/{made['id']}/test/")

@@ -31,7 +31,8 @@ def test_running_an_operation_leaves_its_arguments_alone(
     monkeypatch.setattr(Pipeline, "run", watched)
     assert ask(tenant.live, operation, row, ids).status_code == row.status
     assert compared
-    assert len(compared) == 1 or calls_others(operation)
+    # What plays somebody asks as they do.
+    assert len(compared) == 1 or calls_others(operation) or operation.of_tests_alone
     assert all(before == after for before, after in compared)
 
 

@@ -17,7 +17,7 @@ from rules.scopes import SCOPES, TWINS
 from tests import api
 from tests.api import Api, Tenant
 from tests.documents import Documented
-from tests.operations.rows import FORM, JSON, MULTIPART, Row, ask
+from tests.operations.rows import FORM, JSON, MULTIPART, Row, ask, at_home
 from tests.operations.table.every import each
 
 UNKNOWN = "019a9b1e-7c1d-7a42-9f4e-5d0c8a3b2fff"
@@ -194,7 +194,7 @@ def test_both_ways_answer_alike(
 ) -> None:
     seen: list[list[Seen]] = []
     for way in ways:
-        tenant, eyes = api.tenant(http, "enterprise"), Eyes()
+        tenant, eyes = at_home(operation, api.tenant(http, "enterprise")), Eyes()
         client = dataclasses.replace(tenant.live, http=way)
         seen.append(
             [eyes.see(*step) for part in parts(operation) for step in part(tenant, client, operation, row)]

@@ -11,7 +11,7 @@ from tests import api
 from tests.api import Api, address
 from tests.documents import Documented
 from tests.operations.bounds import Place, changed, edges, objects, pointer, without
-from tests.operations.rows import JSON, Row, ask, fill
+from tests.operations.rows import JSON, Row, ask, at_home, fill
 from tests.operations.table.every import each
 from tests.probes import WITH_BODY, body_schema, faults, media_types
 
@@ -38,7 +38,7 @@ class Sender:
 
 @pytest.fixture
 def sender(endless: None, http: TestClient, operation: Documented, row: Row) -> Sender:
-    return Sender(api.tenant(http, "enterprise").live, operation, row)
+    return Sender(at_home(operation, api.tenant(http, "enterprise")).live, operation, row)
 
 
 def names(found: dict[str, str], place: Place) -> list[str]:

@@ -20,7 +20,7 @@ from tests.operations.rows import Row, ask
 from tests.operations.table.every import calls_others, each
 
 GATEWAYS = str(ROOT / "gateways")
-SLOW = ("network", "files", "program", "model")
+SLOW = ("network", "files", "program", "model", "clock")
 # What looks at what it is given or at settings, and waits for nothing.
 QUIET = {
     "gateways.cv.kinds.sniff",
@@ -87,14 +87,15 @@ def test_what_names_a_door_of_gateways_is_marked_and_nothing_else(operation: Doc
 
 
 def named(function: Callable[..., Any], seen: set[Any]) -> Iterator[str]:
-    """Name what a function of handlers/ has of gateways/, by itself or through others of handlers/."""
+    """Name what a function of handlers/ has of gateways/, by itself or through others of handlers/ and workers/."""
     seen.add(function)
+    function = inspect.unwrap(function)
     for node in ast.walk(ast.parse(inspect.getsource(function))):
         thing = resolved(node, function.__globals__)
         module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or ""
         if callable(thing) and module.startswith("gateways"):
             yield f"{module}.{thing.__name__}"
-        elif inspect.isfunction(thing) and module.startswith("handlers") and thing not in seen:
+        elif inspect.isfunction(thing) and module.startswith(("handlers", "workers")) and thing not in seen:
             yield from named(thing, seen)
 
 

@@ -13,7 +13,7 @@ from store.accounts import limits
 from tests import api
 from tests.api import Api
 from tests.documents import Documented
-from tests.operations.rows import Row, ask
+from tests.operations.rows import Row, ask, at_home
 from tests.operations.table.every import DOCUMENTED, ROWS, each
 from tests.probes import refusal
 
@@ -51,7 +51,7 @@ def test_a_request_counts_once_against_its_own_hour(
     cap = operation.definition.get("x-limit")
     instead = bool(cap and cap.startswith("public_api_"))  # a throttle of its own
     for way in ways:
-        owner = api.tenant(http, PLAN)
+        owner = at_home(operation, api.tenant(http, PLAN))
         ids = row.state(owner.live)
         client = dataclasses.replace(owner.live, http=way)
         before = standings(client)
@@ -78,7 +78,7 @@ def test_who_has_no_key_is_counted_by_address(
     guides = DOCUMENTED["show_guides"], ROWS["show_guides"]
     limit = 1_000_000
     for way in ways:
-        owner = api.tenant(http, PLAN)
+        owner = at_home(operation, api.tenant(http, PLAN))
         ids = row.state(owner.live)
         client = dataclasses.replace(owner.live, http=way)
         before = left(ask(client, *guides, {}))
@@ -106,7 +106,7 @@ def test_without_the_limiter_everybody_is_served(
     operation: Documented, row: Row, http: TestClient, ways: Ways, settings: Settings
 ) -> None:
     for way in ways:
-        owner = api.tenant(http, PLAN)
+        owner = at_home(operation, api.tenant(http, PLAN))
         ids = row.state(owner.live)
         limits.configure("redis://127.0.0.1:1/0")
         try:

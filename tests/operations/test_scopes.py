@@ -11,7 +11,7 @@ from store.accounts.organisations import Organisation
 from tests import api
 from tests.api import Api, Tenant
 from tests.documents import Documented
-from tests.operations.rows import Row, ask
+from tests.operations.rows import Row, ask, at_home
 from tests.operations.table.every import each
 from tests.probes import refusal
 
@@ -50,7 +50,7 @@ def test_a_key_needs_the_operations_scope_and_no_other(
 def test_a_plan_has_the_features_that_the_document_says(
     operation: Documented, row: Row, http: TestClient
 ) -> None:
-    owner = api.tenant(http, "enterprise")
+    owner = at_home(operation, api.tenant(http, "enterprise"))
     ids = row.state(owner.live)
     feature = operation.definition.get("x-feature")
     least = RANKS.index(GATES[feature]) if feature else 0

@@ -19,7 +19,11 @@ from store.offering import offers
 ORDINARY, HEALTH = "request", "health"  # what the documents do not mark, and what load balancers ask
 AT_ONCE = "none"  # marks what waits for nothing: it is answered where requests arrive
 # How many times as long as an ordinary request may take what reaches the network, files, a program, a model.
-PATIENCE = {"network": 3, "files": 3, "program": 3, "model": 5}
+PATIENCE = {"network": 3, "files": 3, "program": 3, "model": 5, "clock": 5}
+
+CLOCK_THREADS = (
+    4  # for moving the clocks of test modes, which takes a connection of the pool each, now and then
+)
 
 Party = tuple[UUID, bool]
 
@@ -43,6 +47,7 @@ def make(settings: Settings) -> dict[str, Lane]:
         "files": (settings.files_threads, 64),
         "program": (2 * settings.programs_at_a_time, 32),  # who waits for a place there holds a thread
         "model": (settings.model_threads, 16),
+        "clock": (CLOCK_THREADS, 16),
     }
     usual = settings.request_seconds
     return {

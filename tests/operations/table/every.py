@@ -21,6 +21,7 @@ from tests.operations.table import (
     offers,
     organisation,
     pipelines,
+    world,
 )
 
 PARTS = (
@@ -35,6 +36,7 @@ PARTS = (
     candidates,
     insights,
     assistant,
+    world,
     candidate,
     area,
     area_settings,
