@@ -30,9 +30,8 @@ from store.people import candidates
 
 SOURCE = SOURCES["enrollment"]
 
-Person = Mapping[
-    str, Any
-]  # email in its usual form, candidate_name, and where they are known candidate_id, language
+# email in its usual form, candidate_name, and where they are known candidate_id, language
+Person = Mapping[str, Any]
 
 
 def enroll(

@@ -29,6 +29,8 @@ STAY = {
     "squad_members": BOTH_MODES,
     "member_sessions": CREDENTIAL,
     "sign_in_codes": CREDENTIAL,
+    "sign_in_starts": CREDENTIAL,
+    "passkeys": CREDENTIAL,
     "api_keys": CREDENTIAL,
     "audit_rows": REAL,
     "audit_waiting": REAL,

@@ -3,10 +3,21 @@
 from sqlalchemy.orm import configure_mappers
 
 from store import events, outbox
-from store.accounts import idempotency, keys, members, organisations, room, squads
+from store.accounts import (
+    idempotency,
+    keys,
+    members,
+    organisations,
+    passkeys,
+    room,
+    sign_ins,
+    signed_in,
+    squads,
+    starts,
+)
 from store.advancing import enrollments, pipelines
 from store.applying import applications, attachments, screening, status_links
-from store.assessing import assessments, cases, invitations, recordings, sessions
+from store.assessing import assessments, cases, invitations, recordings, sessions, shares, violations
 from store.auditing import rows
 from store.branding import settings
 from store.database import aside
@@ -44,6 +55,7 @@ __all__ = [
     "offers",
     "organisations",
     "outbox",
+    "passkeys",
     "pipelines",
     "presence",
     "recordings",
@@ -55,9 +67,14 @@ __all__ = [
     "screening",
     "sessions",
     "settings",
+    "shares",
+    "sign_ins",
+    "signed_in",
     "squads",
+    "starts",
     "status_links",
     "templates",
+    "violations",
     "webhooks",
 ]
 

@@ -1,5 +1,8 @@
 """Every moment of a test mode is moved, or stays for a reason."""
 
+import re
+import subprocess
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -7,12 +10,25 @@ import pytest
 from sqlalchemy import Table, text
 
 import store
-from store.database.base import Base
-from store.operating import clocks, moving
+from app.instance.settings import ROOT
+from store.operating import clocks, moving, tables
 from tests.api import Tenant
 from tests.operations import states
 
-TABLES = sorted(Base.metadata.tables.values(), key=lambda table: table.name)
+TABLES = sorted(tables.metadata.tables.values(), key=lambda table: table.name)
+
+
+def test_every_table_is_known_wherever_the_metadata_is_needed() -> None:
+    named = {
+        name
+        for path in (ROOT / "store").rglob("*.py")
+        for name in re.findall(r'__tablename__ = "(\w+)"', path.read_text())
+    }
+    program = "from store.operating import tables; print(*tables.metadata.tables)"
+    known = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert set(known.stdout.split()) == named
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
