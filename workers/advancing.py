@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 import store
@@ -51,7 +52,8 @@ class Advanced:
 
 def standing(session: Session, organisation_id: UUID) -> tuple[int, datetime | None]:
     """Say how far a clock was moved in all, and when something becomes due next."""
-    return clocks.advanced(session, organisation_id), _look(session, organisation_id).next_at
+    look = _look(session, organisation_id, _Kinds(organisation_id))
+    return clocks.advanced(session, organisation_id), look.next_at
 
 
 def advance(organisation_id: UUID, seconds: int | None) -> Advanced:
@@ -91,9 +93,9 @@ class _Look:
     step_at: datetime | None  # the same, or an hour after something is to be forgotten: many are, one by one
 
 
-def _look(session: Session, organisation_id: UUID) -> _Look:
+def _look(session: Session, organisation_id: UUID, kinds: "_Kinds") -> _Look:
     waiting = clocks.waiting(session, organisation_id, without=OF_MODELS)
-    moments = [(kind.due.next(session), kind) for kind in _kinds(organisation_id)]
+    moments = list(zip(session.execute(kinds.statement).one(), kinds.kinds, strict=True))
     moment = now()
     due = min(
         ((at, place) for place, (at, _) in enumerate(moments) if at is not None and at <= moment),
@@ -106,11 +108,15 @@ def _look(session: Session, organisation_id: UUID) -> _Look:
     return _Look(waiting, due and moments[due[1]][1], next_at, step_at)
 
 
-def _kinds(organisation_id: UUID) -> Iterator[Kind]:
-    """Return what becomes due by itself of rows whose moments are moved, for one organisation's test mode."""
-    for kind in schedule.KINDS:
-        if moving.moved(kind.due.model.__table__):
-            yield replace(kind, due=kind.due.of_tests(organisation_id))
+class _Kinds:
+    """What becomes due by itself of rows whose moments are moved, for one organisation's test mode."""
+
+    def __init__(self, organisation_id: UUID) -> None:
+        moved = (kind for kind in schedule.KINDS if moving.moved(kind.due.model.__table__))
+        self.kinds = [replace(kind, due=kind.due.of_tests(organisation_id)) for kind in moved]
+        # One statement for all, written once: it is asked several times at each moment.
+        moments = (kind.due.soonest().scalar_subquery() for kind in self.kinds)
+        self.statement = select(*(one.label(f"at_{place}") for place, one in enumerate(moments)))
 
 
 @dataclass
@@ -120,12 +126,16 @@ class _Clock:
     organisation_id: UUID
     end: float  # on the clock of time.monotonic
     attempt: Callable[[list[Claimed]], list[Attempt]]
+    kinds: _Kinds = field(init=False)
     done: int = 0
     count: int = 0
     happened: list[tuple[int, Happened]] = field(default_factory=list)  # with how far it was moved by then
     mark: UUID = field(default_factory=new_id)  # what the audit log has said so far is older
     seen: set[UUID] = field(default_factory=set)
     switched: dict[UUID, bool] = field(default_factory=dict)  # endpoints: whether they are on
+
+    def __post_init__(self) -> None:
+        self.kinds = _Kinds(self.organisation_id)
 
     def advance(self, seconds: int | None) -> Advanced:
         with store.reading() as reading:
@@ -152,7 +162,7 @@ class _Clock:
         patience = time.monotonic() + PATIENCE_SECONDS
         while True:
             with store.transaction() as session:
-                look = _look(session, self.organisation_id)
+                look = _look(session, self.organisation_id, self.kinds)
             did = self._do(look)
             if time.monotonic() > self.end or (not did and not self._is_waited_for(look, patience)):
                 break

@@ -10,7 +10,7 @@ from functools import partial
 from uuid import UUID
 
 import store
-from gateways.webhooks import Poster
+from gateways import webhooks
 from rules import inboxes as rules
 from rules.retries import Outcome
 from rules.signatures import USER_AGENT
@@ -18,12 +18,24 @@ from store.delivering import inboxes
 
 
 async def post(
-    poster: Poster, url: str, body: bytes, headers: Mapping[str, str], *, owner: UUID, livemode: bool
+    poster: webhooks.Poster, url: str, body: bytes, headers: Mapping[str, str], *, owner: UUID, livemode: bool
 ) -> Outcome:
     """Make one attempt for an owner, and say what came of it."""
     id = None if livemode else rules.named(url)
     if id is None:
         return await poster.post(url, body, headers, owner=owner)
+    return await _keep(id, owner, body, headers)
+
+
+def post_now(url: str, body: bytes, headers: Mapping[str, str], *, owner: UUID, livemode: bool) -> Outcome:
+    """Make one attempt from a thread that has no event loop. Goes to the network: not in a transaction."""
+    id = None if livemode else rules.named(url)
+    if id is None:
+        return webhooks.post(url, body, headers, owner=owner)
+    return asyncio.run(_keep(id, owner, body, headers))
+
+
+async def _keep(id: UUID, owner: UUID, body: bytes, headers: Mapping[str, str]) -> Outcome:
     began = time.monotonic()
     sent = {"content-type": "application/json", "user-agent": USER_AGENT} | {
         name.lower(): value for name, value in headers.items()
@@ -39,13 +51,3 @@ async def post(
         response_time_ms=round((time.monotonic() - began) * 1000),
         retry_after=None if wait is None else str(wait),
     )
-
-
-def post_now(url: str, body: bytes, headers: Mapping[str, str], *, owner: UUID, livemode: bool) -> Outcome:
-    """Make one attempt from a thread that has no event loop. Goes to the network: not in a transaction."""
-
-    async def once() -> Outcome:
-        async with Poster() as poster:
-            return await post(poster, url, body, headers, owner=owner, livemode=livemode)
-
-    return asyncio.run(once())

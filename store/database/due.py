@@ -60,10 +60,13 @@ class Due:
 
     def next(self, session: Session) -> datetime | None:
         """Return when the next row is due."""
-        found: datetime | None = session.scalar(
-            select(self._moment).where(self._moment.is_not(None), *self.free()).order_by(self._order).limit(1)
-        )
-        return found and found + self._after
+        found: datetime | None = session.scalar(self.soonest())
+        return found
+
+    def soonest(self) -> Select[Any]:
+        """Select the moment at which the next row is due; no row where there is none."""
+        found = select((self._moment + self._after).label("due"))
+        return found.where(self._moment.is_not(None), *self.free()).order_by(self._order).limit(1)
 
     def choose(self, session: Session, limit: int) -> list[Row]:
         """Take rows that are due and in nobody's hand, the first ones, and of a backlog some of the last ones too."""
@@ -128,12 +131,11 @@ class DueByOwner(Due):
         vars(limited).update(_are_set=self._are_set & mine)
         return limited
 
-    def next(self, session: Session) -> datetime | None:
-        """Return when the next row is due."""
+    def soonest(self) -> Select[Any]:
+        """Select the moment at which the next row is due."""
         first = self._of_each(1)
         due = (first.c.moment + self._wait()).label("due")
-        found: datetime | None = session.scalar(self._with_each(first, due).order_by(due).limit(1))
-        return found
+        return self._with_each(first, due).order_by(due).limit(1)
 
     def choose(self, session: Session, limit: int) -> list[Row]:
         """Take rows that are due and in nobody's hand."""
