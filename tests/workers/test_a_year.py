@@ -3,7 +3,6 @@
 import time
 from typing import Any
 
-
 from rules.clock import iso, now
 from tests import api as apis
 from tests.api import Api
