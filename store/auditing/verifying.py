@@ -28,6 +28,11 @@ _NEWEST = text(
     f"SELECT number, {FACTS}, hash FROM audit_rows"  # noqa: S608 - names of our own
     " WHERE audit_rows.organisation_id = :owner AND number BETWEEN :first AND :last ORDER BY number"
 )
+# As one statement sees them: a sealer changes both at once.
+_LAST = text(
+    "SELECT coalesce((SELECT max(number) FROM audit_rows WHERE organisation_id = :owner), 0),"
+    " coalesce((SELECT number FROM audit_chains WHERE organisation_id = :owner), 0)"
+)
 _OWNER, _HASH = NAMES.index("organisation_id") + 1, len(NAMES) + 1  # after the number
 
 
@@ -87,7 +92,13 @@ def newest(session: Session, organisation_id: UUID) -> tuple[Found, int]:
 
     The second value is the number of the first of them. The whole of every chain is `verify`'s.
     """
-    found, owner, head = Found(), str(organisation_id), session.get(AuditChain, organisation_id)
+    found, owner = Found(), str(organisation_id)
+    last, known = session.execute(_LAST, {"owner": organisation_id}).one()
+    if last != known:
+        what = "put in or the head is gone" if last > known else "removed"
+        found.faults.append(Fault(owner, min(last, known) + 1, None, f"{what}: the chain has {known} rows"))
+        return found, 1
+    head = session.get(AuditChain, organisation_id)
     if head is None:  # nothing was sealed yet
         return found, 1
     first = max(1, head.number - NEWEST + 1)

@@ -390,7 +390,7 @@ def test_tls_is_checked_against_the_name_not_the_address(resolving, authority, m
     context = serving(authority)
     context.sni_callback = lambda sock, name, context: names.append(name)
     trusting = ssl.create_default_context(cafile=str(authority))
-    monkeypatch.setattr(webhooks, "_tls", lambda: trusting)
+    monkeypatch.setattr(webhooks, "tls", lambda: trusting)
     with receivers.running(context) as receiver:
         port = receiver.url.split(":")[2].split("/")[0]
         assert webhooks.post(f"https://hooks.example:{port}/", BODY, {}).status_code == 200

@@ -212,6 +212,8 @@ def test_an_audit_log_that_was_left_alone_is_intact(tenant: Tenant, monkeypatch:
     "DELETE FROM audit_rows WHERE organisation_id = :owner AND number >= 4",
     "UPDATE audit_chains SET hash = 'x' WHERE organisation_id = :owner",
     "UPDATE audit_chains SET seal = 'x' WHERE organisation_id = :owner",
+    "DELETE FROM audit_chains WHERE organisation_id = :owner",
+    "UPDATE audit_rows SET number = 1000 WHERE organisation_id = :owner AND number = 5",
 ])  # fmt: skip
 def test_what_was_done_to_an_audit_log_is_named(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch, deed: str
