@@ -26,7 +26,7 @@ VERDICTS = {True: "Passed", False: "Not passed", None: "None yet"}
 
 
 LONGEST = (
-    400_000  # characters of questions, answers and comments, which print in a tenth of the time there is
+    400_000  # characters of questions, answers and comments, which print in three seconds
 )
 
 Report = Mapping[str, Any]
