@@ -37,7 +37,7 @@ def invite_on_page(call: Call, caller: Caller | None, body: Body) -> View | Redi
 
 def _lines(body: Body) -> Body:
     """Read a file that was sent, and keep its text among the form's fields; return what of it cannot be sent."""
-    if body.get("file"):
+    if body.get("file") and body["file"].content:  # browsers send an empty one where none was chosen
         body["fields"]["candidates"] = invitees.text(body["file"].content)
     return {"unsent": invitees.read(body["fields"].get("candidates"))[1]}
 
@@ -65,7 +65,9 @@ def show_assessment_results_page(
 
 
 def show_comparison_page(call: Call, caller: Caller | None, slug: str, **query: Any) -> View | Redirect:
-    """Show some candidates side by side."""
+    """Show some candidates side by side; of fewer than two, the list to choose from."""
+    if len(query["invite_token"] or ()) < 2:
+        return area.show("results_of", call, caller, {"done": "too_few"}, slug=slug)
     return area.show("comparison", call, caller, query, slug=slug)
 
 

@@ -135,6 +135,7 @@ SECTIONS = {
         "results",
         "candidates:read",
         is_listed=False,
+        says={"too_few": say("Tick two to ten candidates to compare them.")},
     ),
     "comparison": Section(
         say("Comparison"),

@@ -46,7 +46,7 @@ def inbox(one: Any, requests: Iterable[Any]) -> dict[str, Any]:
         "requests": [
             {
                 "received_at": iso(each.created_at),
-                "headers": each.headers,
+                "received_headers": [{"name": name, "value": value} for name, value in each.headers.items()],
                 "body": each.body,
                 "verified": each.verified,
                 "status": each.status,

@@ -42,6 +42,11 @@ class Documented:
         return any("text/html" in one.get("content", {}) for one in self.definition["responses"].values())
 
     @property
+    def shows(self) -> bool:
+        """Whether a page is what it succeeds with: not a file, nor the way to another one."""
+        return "text/html" in self.definition["responses"].get("200", {}).get("content", {})
+
+    @property
     def keyed(self) -> bool:
         """Whether it needs an API key, whatever the key's scopes are."""
         return any("bearer" in need for need in self.definition.get("security", []))

@@ -62,7 +62,7 @@ def test_a_recruiter_goes_from_a_file_to_reports(
     expect(page.get_by_text("It depends on the reads.").first).to_be_visible()
     page.get_by_text("Make a link").click()
     page.get_by_role("button", name="Make the link").click()
-    shared = page.get_by_label("The link").inner_text()
+    shared = page.get_by_label("The link", exact=True).inner_text()
     with page.expect_download() as loading:
         page.get_by_role("link", name="Save as PDF").click()
     assert loading.value.suggested_filename == "report.pdf"

@@ -33,8 +33,7 @@ REFERENCE = "show_reference"
 
 
 def is_page(operation: Documented) -> bool:
-    shown = operation.definition["responses"].get("200", {}).get("content", {})  # some only lead on
-    return operation.method == "GET" and "text/html" in shown and operation.id != REFERENCE
+    return operation.method == "GET" and operation.shows and operation.id != REFERENCE
 
 
 @each(is_page)

@@ -239,7 +239,7 @@ def test_a_rooms_consent_is_kept_in_the_words_that_were_read(tenant: Tenant) -> 
 
 
 def is_page(operation: Documented) -> bool:
-    return operation.method == "GET" and operation.is_page
+    return operation.method == "GET" and operation.shows
 
 
 OF_DEVELOPERS = {"show_reference", "show_guides", "show_guide", "show_error_page", "show_api_changelog"}

@@ -18,7 +18,7 @@ ASKED = "utm_source=newsletter&fbclid=%E9&x=1&x=2"
 
 
 def is_page(operation: Documented) -> bool:
-    return operation.method == "GET" and operation.is_page
+    return operation.method == "GET" and operation.shows
 
 
 @each(is_page)
