@@ -86,6 +86,10 @@ def test_somebody_new_goes_from_an_empty_folder_to_a_result(
         assert told.verify(secret)["data"]["candidate_email"] == person["email"]
         result = mine.get(f"/invites/{invited['invite_token']}/result/").json()
         assert (result["score_percentage"], result["passed"]) == ("100.00", True)
+        page.goto(f"/area/invitations/{invited['invite_token']}/report/")
+        expect(page.locator("main")).to_contain_text("Amina Diallo")
+        expect(page.locator("main")).to_contain_text(CHOICE["title"])
+        picture(page, "report")
         page.goto(webhook)
         delivery = page.locator("details.delivery").filter(has_text="candidate.passed")
         delivery.locator("summary").click()
