@@ -25,9 +25,7 @@ SIGNALS = {
 VERDICTS = {True: "Passed", False: "Not passed", None: "None yet"}
 
 
-LONGEST = (
-    400_000  # characters of questions, answers and comments, which print in three seconds
-)
+LONGEST = 400_000  # characters of questions, answers and comments, which print in three seconds
 
 Report = Mapping[str, Any]
 
