@@ -33,6 +33,9 @@ LISTS = {
     "show_squads_page": f"{PUBLIC}/org/squads/",
     "show_squad_page": f"{PUBLIC}/org/squads/{{team_id}}/members/",
     "show_audit_page": f"{PUBLIC}/org/audit-log/",
+    # These are no lists, and take the same filters.
+    "download_audit_log": f"{PUBLIC}/org/audit-log/",
+    "show_usage_page": f"{PUBLIC}/org/usage/",
 }
 # Pages take any text so that they can say what is wrong with it; here nothing is.
 FILTERS = {
@@ -141,8 +144,8 @@ DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
     "change_squad_on_page": {
         "rename": lambda token, path: {"name": "Of a form"},
         "add": lambda token, path: a_colleague(),
+        # Others look at the squad: it is not deleted.
         "remove": lambda token, path: a_colleague(),
-        "delete": lambda token, path: {},
     },
     "change_audit_on_page": {"verify": lambda token, path: {}},
     "change_sessions_on_page": {

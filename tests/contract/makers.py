@@ -498,6 +498,7 @@ FRESH: dict[str, Make] = {
     "sign_in_by_link_on_page": a_sign_in,
     "revoke_key": a_key,
     "rotate_key": a_key,
+    "update_key": a_key,
     "revoke_member_invite": an_open_invite,
     "change_member": a_colleague,
     "remove_member": a_colleague,
