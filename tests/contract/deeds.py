@@ -55,7 +55,7 @@ FILTERS = {
 }
 # Where a page has others.
 OF_ONE = {
-    "show_invitations_page": {"status": "pending", "tag": "berlin"},
+    "show_invitations_page": {"status": "pending"},
     "show_assessment_results_page": {"status": "completed", "passed": "true"},
     "download_results": {"status": "completed", "passed": "true"},
     "show_reviews_page": {"claimed": "false"},

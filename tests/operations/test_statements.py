@@ -55,4 +55,4 @@ def test_an_operation_sends_no_more_statements_than_are_written_down(
     ask(tenant.live, operation, row, ids)
     found[operation.id] = len(statements)
     if not WRITES:
-        assert (operation.id, len(statements)) == (operation.id, NOTED.get(operation.id)), statements
+        assert len(statements) <= NOTED[operation.id], statements
