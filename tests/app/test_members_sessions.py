@@ -26,7 +26,7 @@ WRITES = {
 }
 WRITES["admin"] = WRITES["owner"]
 WRITES["developer"] = WRITES["owner"] - {"organisation"}
-WRITES["recruiter"] = WRITES["owner"] - {"organisation", "webhooks"}
+WRITES["recruiter"] = WRITES["owner"] - {"organisation", "webhooks", "test"}
 READS = dict.fromkeys(ROLES, WRITES["owner"])
 READS["recruiter"] = WRITES["owner"] - {"webhooks"}
 READS["reviewer"] = {"assessments", "candidates", "invitations"}

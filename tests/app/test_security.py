@@ -297,7 +297,7 @@ def test_a_forwarded_address_counts_for_nothing_without_a_trusted_proxy(
 
 
 def test_the_documents_scopes_are_the_scopes() -> None:
-    assert len(SCOPES) == len(set(SCOPES)) == 28
+    assert len(SCOPES) == len(set(SCOPES)) == 29
     assert {scope for one in OPERATIONS for scope in one.scopes} <= set(SCOPES)
     assert all(len(one.scopes) == 1 for one in OPERATIONS)
     assert {frozenset(pair) for pair in TWINS.items()} == {

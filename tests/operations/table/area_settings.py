@@ -9,7 +9,7 @@ from tests.operations.table.area import NO_TOKEN, NOBODY, a_form, a_page, shown
 
 
 def a_mail(api: Api) -> Ids:
-    return {"kind": "invitation", "language": "en"}
+    return {"kind": "invitation", "language": "ar"}
 
 
 ROWS = {
