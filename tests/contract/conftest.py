@@ -83,8 +83,11 @@ def service(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 def _keys() -> dict[str, str]:
     with store.transaction() as session:
-        organisation = organisations.create(session, name="Northwind Labs", plan="enterprise")
+        organisation, world = (
+            organisations.create(session, name=name, plan="enterprise")
+            for name in ("Northwind Labs", "World")
+        )
         return {
-            mode: keys.create(session, organisation=organisation, name=mode, livemode=mode == "live")[1]
-            for mode in ("live", "test")
+            mode: keys.create(session, organisation=whose, name=mode, livemode=mode == "live")[1]
+            for mode, whose in (("live", organisation), ("test", organisation), ("world", world))
         }

@@ -458,6 +458,25 @@ def a_sign_in_form(body: Body, request: Request) -> None:
         body["code"] = mailed["code"]
 
 
+def a_candidate_who_is_played(body: Body, request: Request) -> None:
+    """Answers are to the two texts that are asked for."""
+    body["answers"] = [
+        {"case_order": number + 1, "answer": "It depends."}
+        for number, _ in enumerate(body.get("answers", [])[:2])
+    ]
+
+
+def a_few(body: Body, request: Request) -> None:
+    """Hundreds of people would take minutes."""
+    body["count"] = min(body["count"], 3)
+
+
+def an_event_that_happens(body: Body, request: Request) -> None:
+    """A ping is sent by another operation."""
+    if body["type"] == "webhook.test":
+        body["type"] = "offer.accepted"
+
+
 def a_form_of_the_area(body: Body, request: Request) -> None:
     """It was made for the session, and asks for something that its page has; more fields than it needs do no harm."""
     actions = DEEDS[request.operation]
@@ -480,6 +499,9 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "sign_in_on_page": a_sign_in_form,
     "confirm_identity": a_confirmation,
     **dict.fromkeys(DEEDS, a_form_of_the_area),
+    "take_test_invitation": a_candidate_who_is_played,
+    "make_test_applications": a_few,
+    "send_test_event": an_event_that_happens,
     "ask_assistant": a_conversation,
     "review_result": a_review,
     "save_answer": an_answer,

@@ -22,11 +22,13 @@ from rules import links
 from tests.contract import forms, people
 from tests.contract.deeds import FILTERS, LISTS, OF_ONE
 from tests.contract.fits import FITS, Request
-from tests.contract.makers import http, ids, shared
+from tests.contract.makers import http, ids, room_for_an_inbox, shared
 
 # What the last answers of chains of steps held: a link gave what is among it. The newest stand last.
 answered: dict[str, None] = {}
 REMEMBERED = 50_000
+# What expires, or is gone, when one of these was asked.
+MOVES_ALL = {"advance_test_clock", "take_test_invitation", "play_test_interview", "reset_test_mode"}
 
 
 def is_chained(case: Case[Any]) -> bool:
@@ -100,7 +102,9 @@ class OfAMember:
 
 @schemathesis.hook
 def after_call(context: HookContext, case: Case[Any], response: Any) -> None:
-    """Remember what a link may be followed with."""
+    """Remember what a link may be followed with, and forget what there was before the test world was moved."""
+    if case.operation.definition.raw["operationId"] in MOVES_ALL:
+        shared.cache_clear()
     if not is_chained(case) or "json" not in response.headers.get("content-type", [""])[0]:
         return
     for text in texts(response.json()):
@@ -119,6 +123,8 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     if "/area/" in case.operation.path:
         # Signing in is limited by address; each of these is somebody else's.
         case.headers["X-Forwarded-For"] = str(ipaddress.IPv6Address(uuid.uuid4().int))
+    if operation == "create_test_inbox":
+        room_for_an_inbox()
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     body = copy.deepcopy(case.body) if isinstance(case.body, dict) else None

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import httpx
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 import store
 from app.instance import settings, wiring
@@ -19,7 +19,9 @@ from store.applying.applications import Application
 from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession
 from store.delivering.fanout import fan_out
-from tests.contract.people import Ids, a_colleague, a_key, a_sign_in, an_open_invite
+from store.delivering.inboxes import Inbox
+from store.delivering.webhooks import WebhookEndpoint
+from tests.contract.people import Ids, a_colleague, a_key, a_sign_in, an_open_invite, organisation_of
 from workers.grading import grade
 
 Make = Callable[[], Ids]
@@ -240,6 +242,24 @@ def a_delivery() -> Ids:
     return {**made, "delivery_id": rows[0]["id"]}
 
 
+def an_inbox() -> Ids:
+    """An inbox of the test world, to which a ping came."""
+    made = call("POST", "/test/inboxes/", {})
+    endpoint = call("POST", "/webhooks/create/", {"url": made["url"], "events": ["*"]})
+    call("POST", f"/webhooks/{endpoint['id']}/test/")
+    return {"inbox_id": made["id"]}
+
+
+def room_for_an_inbox() -> None:
+    """Forget the oldest inboxes and endpoints before there are as many as an organisation may have."""
+    with store.transaction() as session:
+        for table in (Inbox, WebhookEndpoint):
+            mine = table.organisation_id == organisation_of(session).id
+            newest = select(table.id).where(mine).order_by(table.id.desc()).limit(20)
+            session.execute(delete(table).where(mine, table.id.not_in(newest)))
+    shared.cache_clear()
+
+
 # -------------------------------------------------------------------------------------------- jobs, applications
 def a_job() -> Ids:
     made = call("POST", "/jobs/create/", {"title": "Backend engineer"})
@@ -454,6 +474,11 @@ FRESH: dict[str, Make] = {
     "accept_offer": a_sent_offer,
     "decline_offer": a_sent_offer,
     "answer_on_offer_page": a_sent_offer,
+    "take_test_invitation": an_invitation,
+    "make_test_applications": an_open_job,
+    "answer_test_offer": a_sent_offer,
+    "play_test_interview": an_interview,
+    "get_test_inbox": lambda: shared(an_inbox),
     "cancel_interview": an_interview,
     "reschedule_interview": an_interview,
     "end_room": a_meeting,
