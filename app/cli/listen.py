@@ -33,13 +33,11 @@ class Source:
 
 def source(data: Path, url: str | None, key: str | None) -> Source:
     """Return what is named, or the running instance of a data folder."""
+    if key and not key.startswith(TEST_KEY):
+        raise Trouble("Only a test-mode key (ct_test_…) may do this: live data and events are left alone.")
     if url:
         if not key:
             raise Trouble("Say which key to use: --key ct_test_… (or HIRING_KEY).")
-        if not key.startswith(TEST_KEY):
-            raise Trouble(
-                "Only a test-mode key (ct_test_…) may listen: live events belong to your endpoints."
-            )
         return Source(url.rstrip("/"), key)
     where = places.find(data)
     base_url = embedded.published(where).get("base_url") if where else None
