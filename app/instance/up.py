@@ -51,7 +51,9 @@ class Watched:
     due: float | None = None  # when it is down
 
 
-def run(data: Path, *, host: str, port: int, as_json: bool, metrics: bool = False) -> None:
+def run(
+    data: Path, *, host: str, port: int, as_json: bool, metrics: bool = False, durable: bool = True
+) -> None:
     """Run an instance until Ctrl-C or SIGTERM."""
     os.environ.setdefault("WEBHOOK_ALLOW_PRIVATE", "1")
     where = places.settle(data)
@@ -62,7 +64,7 @@ def run(data: Path, *, host: str, port: int, as_json: bool, metrics: bool = Fals
             _say(f"Starting in {where.data} …")
             if where.state != where.data:
                 _say(f"Its servers cannot run below a private folder: they keep theirs in {where.state}")
-            with _servers(where) as servers:
+            with _servers(where, durable=durable) as servers:
                 _run(where, servers, listener, as_json=as_json, metrics=metrics)
     except Stopped:
         _say("Stopped.")
@@ -121,14 +123,14 @@ def _recipes(where: Places, listener: socket.socket, environ: dict[str, str]) ->
 
 
 @contextmanager
-def _servers(where: Places) -> Iterator[Servers]:
+def _servers(where: Places, *, durable: bool) -> Iterator[Servers]:
     """Run the servers, waiting for a short command that is using them now."""
     deadline = time.monotonic() + 30
     with ExitStack() as stack:
         while True:
             try:
                 servers = stack.enter_context(
-                    embedded.own(where, opening.wanted(), kind="up", wait_for_users=False)
+                    embedded.own(where, opening.wanted(), kind="up", wait_for_users=False, durable=durable)
                 )
                 break
             except embedded.Busy as busy:
