@@ -23,7 +23,14 @@ from store.operating import migrate
 
 @contextmanager
 def transaction(data: Path, *, secrets: bool = False) -> Iterator[Session]:
-    """Open one transaction on the instance's database, brought to the newest schema when it is embedded.
+    """Open one transaction on the instance's database; see `database`."""
+    with database(data, secrets=secrets), store.transaction() as session:
+        yield session
+
+
+@contextmanager
+def database(data: Path, *, secrets: bool = False) -> Iterator[None]:
+    """Have the instance's database for transactions, brought to the newest schema when it is embedded.
 
     With `secrets`, what is sealed with the instance's key can be read.
     """
@@ -36,8 +43,7 @@ def transaction(data: Path, *, secrets: bool = False) -> Iterator[Session]:
             prepared.forget(places.settle(data))
         engine.configure(settings.database_url, pool_size=1)
         try:
-            with store.transaction() as session:
-                yield session
+            yield
         except Refusal as refusal:
             raise Trouble(_sentence(refusal)) from refusal
         except ProgrammingError as error:

@@ -1,5 +1,8 @@
 """`hiring up`."""
 
+import os
+import signal
+import threading
 from pathlib import Path
 
 import click
@@ -21,13 +24,28 @@ from app.instance import ephemeral, up
     is_flag=True,
     help="Keep nothing: a free port and a folder of its own, gone when this ends or is killed.",
 )
+@click.option(
+    "--until-stdin-ends",
+    is_flag=True,
+    help="Stop when standard input ends, as it does with who has started this.",
+)
 @options.data
 @options.as_json
 @click.pass_context
 def command(
-    ctx: click.Context, port: int, host: str, data: Path, *, metrics: bool, is_ephemeral: bool, as_json: bool
+    ctx: click.Context,
+    port: int,
+    host: str,
+    data: Path,
+    *,
+    metrics: bool,
+    is_ephemeral: bool,
+    until_stdin_ends: bool,
+    as_json: bool,
 ) -> None:
     """Run everything on this machine: servers, web, worker, schedule and a demo organisation."""
+    if until_stdin_ends:
+        threading.Thread(target=_stop_at_the_end, daemon=True).start()
     if is_ephemeral:
         if _is_said(ctx, "data"):
             raise click.UsageError("Say --ephemeral or --data, not both: nothing is kept.")
@@ -40,3 +58,9 @@ def command(
 
 def _is_said(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def _stop_at_the_end() -> None:
+    while os.read(0, 65_536):  # no lock of sys.stdin is held when we end otherwise
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

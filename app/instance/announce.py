@@ -12,7 +12,13 @@ from app.instance.places import Places
 def ready(where: Places, base_url: str, demo: dict[str, str], link: str | None, *, as_json: bool) -> None:
     """Print where the service is and how to get in: one line of JSON, or text for people."""
     if as_json:
-        facts = {"base_url": base_url, **demo, "mail_dir": str(where.mail), "sign_in_url": link}
+        facts = {
+            "base_url": base_url,
+            **demo,
+            "data": str(where.data),
+            "mail_dir": str(where.mail),
+            "sign_in_url": link,
+        }
         click.echo(json.dumps(facts))
         sys.stdout.flush()
         return

@@ -93,7 +93,15 @@ def test_organisations_are_listed(running: Running) -> None:
 
 def test_the_line_says_how_to_get_in(running: Running) -> None:
     said = running.up.facts
-    assert list(said) == ["base_url", "organisation", "live_key", "test_key", "mail_dir", "sign_in_url"]
+    assert list(said) == [
+        "base_url",
+        "organisation",
+        "live_key",
+        "test_key",
+        "data",
+        "mail_dir",
+        "sign_in_url",
+    ]
     assert said["organisation"] == "demo"
     assert said["live_key"].startswith("ct_live_")
     assert said["test_key"].startswith("ct_test_")
