@@ -6,7 +6,8 @@ import click
 
 from app.instance.trouble import Trouble
 
-# Each is a module of this package with a `command`, loaded when it is asked for, so that `--help` answers at once.
+# Each is a module of this package, or of the folder named below, with a `command`, loaded when it is asked for, so that
+# `--help` answers at once.
 COMMANDS = {
     "up": "Run everything on this machine: servers, web, worker, schedule and a demo organisation.",
     "demo": "Play a journey: from an assessment to a score, from an application to a hire, or an interview.",
@@ -29,6 +30,7 @@ COMMANDS = {
     "test": "Run every check and every test.",
     "bench": "Measure speed against peers.",
 }
+FOLDERS = dict.fromkeys(("listen", "trigger", "simulate", "clock"), "world.")
 
 
 class Commands(click.Group):
@@ -42,7 +44,7 @@ class Commands(click.Group):
         """Load a command; None where there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"app.cli.{cmd_name}").command
+        command: click.Command = import_module(f"app.cli.{FOLDERS.get(cmd_name, '')}{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -15,7 +15,7 @@ import standardwebhooks
 from sqlalchemy import text
 
 import store
-from app.cli import listen
+from app.cli.world import listen
 from app.instance import doctor, places
 from app.instance.settings import Settings
 from store import outbox

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli import main
-from app.cli.asking import span
+from app.cli.world.asking import span
 from tests.app.instances import Up, up, walkable
 
 NOBODY = ("--url", "http://127.0.0.1:1", "--key", "ct_test_x")

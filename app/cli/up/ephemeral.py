@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.instance import sweeper
+from app.cli.up import sweeper
 
 # A job of a CI says these of the program under test: nothing of ours belongs there.
 ELSEWHERE = (

@@ -10,7 +10,8 @@ from typing import Any
 import click
 import httpx
 
-from app.cli import listen, options
+from app.cli import options
+from app.cli.world import listen
 from app.instance.trouble import Trouble
 
 SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}

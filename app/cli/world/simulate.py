@@ -7,7 +7,7 @@ from urllib.parse import quote
 import click
 
 from app.cli import options
-from app.cli.asking import Api, asking
+from app.cli.world.asking import Api, asking
 
 MINUTES = click.option(
     "--minutes", type=click.IntRange(0, 1_440), default=0, help="How much time passes before the end."

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from app.cli.asking import Api, asking
+from app.cli.world.asking import Api, asking
 from app.instance.trouble import Trouble
 from rules import events
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from app.cli import options
-from app.cli.asking import Api, asking, span
+from app.cli.world.asking import Api, asking, span
 
 
 @click.command("clock")

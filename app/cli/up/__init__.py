@@ -9,7 +9,8 @@ import click
 from click.core import ParameterSource
 
 from app.cli import options
-from app.instance import ephemeral, up
+from app.cli.up import ephemeral
+from app.instance import up
 
 
 @click.command("up")

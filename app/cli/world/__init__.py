@@ -1,0 +1,1 @@
+"""What is asked of the test mode of a service that runs."""
