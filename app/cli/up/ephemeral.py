@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.cli.up import sweeper
+from app.instance.trouble import Trouble
 
 # A job of a CI says these of the program under test: nothing of ours belongs there.
 ELSEWHERE = (
@@ -30,4 +31,6 @@ def folder() -> Iterator[Path]:
         text=True,
     ) as process:
         assert process.stdout
-        yield Path(process.stdout.readline().strip())
+        if not (made := process.stdout.readline().strip()):
+            raise Trouble("There is no folder for temporary files in which one could be made: set TMPDIR.")
+        yield Path(made)
