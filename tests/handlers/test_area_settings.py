@@ -114,6 +114,13 @@ def test_a_squad_is_made_filled_renamed_emptied_and_deleted_on_the_page(tenant: 
     assert "The squad is deleted." in me.get(done.headers["Location"]).text
 
 
+def test_a_squad_with_an_open_job_is_not_deleted_on_the_page(tenant: Tenant, me: Person) -> None:
+    squad = tenant.live.squad()["id"]
+    tenant.live.job(published=True, team_id=squad)
+    assert me.act(f"/area/settings/squads/{squad}/", "delete").status_code == 409
+    assert tenant.live.get(f"/org/squads/{squad}/").status_code == 200
+
+
 def test_squads_of_another_organisation_are_not_there(other: Tenant, me: Person) -> None:
     theirs = other.live.squad()["id"]
     assert me.get(f"/area/settings/squads/{theirs}/").status_code == 404

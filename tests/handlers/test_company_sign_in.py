@@ -270,9 +270,13 @@ def test_somebody_signs_in_by_their_company_on_the_page(
     assert home.status_code == 200
     refused = browser.get(at, params={"error": "access_denied", "state": "x"}, follow_redirects=False)
     assert refused.status_code == 400
+    browser.checked = False
+    again = browser.get("/area/sign-in/company/", follow_redirects=False)
+    there.tell(does={"/token": "fails"})
+    back = there.sign_in(again.headers["Location"])
+    assert browser.get(at, params=back, headers=kept(again), follow_redirects=False).status_code == 502
     there.tell(does={ISSUER: "fails"})
     set_up(tenant, there)
-    browser.checked = False
     assert browser.get("/area/sign-in/company/", follow_redirects=False).status_code == 502
 
 

@@ -46,6 +46,12 @@ def test_a_request_that_names_itself_has_its_effect_once(
         KEY["Idempotency-Key"],
         "x",
     )
+    used = {"Idempotency-Key": "of-another-request"}
+    assert (
+        api.post("/cases/create/", {"title": "A request", "case_type": "text"}, headers=used).status_code
+        == 201
+    )
+    refusal(ask(api, operation, row, ids, headers=used), 422, "IDEMPOTENCY_MISMATCH")
     with store.transaction() as session:  # somebody else is at work on it
         hold(session, asked)
         refusal(ask(api, operation, row, ids, headers=KEY), 409, "IDEMPOTENCY_IN_PROGRESS")
