@@ -62,11 +62,11 @@ def test_what_changes_something_is_not_filled_in_with_a_live_key(page: Page, ten
 def test_operations_are_found_by_what_they_are_called_and_where_they_are(page: Page) -> None:
     reference(page)
     page.keyboard.press("/")
-    page.keyboard.type("invites bulk")
+    page.keyboard.type("invites remind")
     expect(page.locator("[id^='operations-tag-']")).to_have_count(1)
     expect(page.locator("[id^='operations-invitations-']")).to_have_count(1)
-    expect(page.locator("#operations-invitations-bulk_invite")).to_contain_text(
-        "/assessments/{slug}/invites/bulk/"
+    expect(page.locator("#operations-invitations-remind_invitation")).to_contain_text(
+        "/invites/{token}/remind/"
     )
     page.get_by_label("Find an operation").fill("")
     expect(page.locator("[id^='operations-tag-']")).not_to_have_count(1)
