@@ -24,7 +24,7 @@ __all__ = ["caller", "wired"]
 
 MAKERS = {"up", "demo", "test", "bench"}
 ID = "01890000-0000-7000-8000-000000000000"
-VALUES = {"id": ID, "squad": ID, "user": ID, "mode": "live", "email": "a@example.org"}
+VALUES = {"id": ID, "squad": ID, "user": ID, "mode": "live", "email": "a@example.org", "event": "job.created"}
 
 
 def commands() -> Iterator[list[str]]:
@@ -45,7 +45,9 @@ def commands() -> Iterator[list[str]]:
 
 
 def filled(one: click.Parameter) -> list[str]:
-    value = VALUES.get(str(one.name), "acme")
+    value = ID if one.type is click.UUID else VALUES.get(str(one.name), "acme")
+    if isinstance(one.type, click.Choice):
+        value = str(one.type.choices[0])
     return [one.opts[0], value] if isinstance(one, click.Option) else [value]
 
 
