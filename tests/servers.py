@@ -55,12 +55,19 @@ def migrated(servers: dict[str, str]) -> str:
 @pytest.fixture(scope="session")
 def database_url(servers: dict[str, str], migrated: str) -> Iterator[str]:
     """A migrated database for this worker alone."""
-    admin = make_url(servers["postgres"])
+    with database(servers["postgres"], migrated) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def database(server: str, migrated: str) -> Iterator[str]:
+    """A migrated database with nothing in it, and none once it is done with."""
+    admin = make_url(server)
     name, role = f"test_{os.getpid()}_{secrets.token_hex(3)}", _role(admin)
-    with _connect(servers["postgres"]) as connection:
+    with _connect(server) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated}" OWNER "{role}"')
     yield _text(admin.set(database=name, username=role))
-    with _connect(servers["postgres"]) as connection:
+    with _connect(server) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 

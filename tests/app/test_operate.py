@@ -29,8 +29,8 @@ from tests import receiver as receivers
 from tests.api import Tenant
 from tests.app.instances import ENVIRON, hiring, up
 from tests.hooks import caller, endpoint_of, happen, new_endpoint, wired
+from tests.servers import database
 from tests.shared import HIRING, environ
-from workers import schedule
 
 __all__ = ["caller", "wired"]
 
@@ -131,18 +131,12 @@ def test_half_of_the_hours_reads_is_left_to_others() -> None:
 
 
 @pytest.fixture
-def patient(wired: Settings) -> Iterator[Settings]:
-    """An instance with nothing waiting that other tests left."""
-    for kind in schedule.KINDS * 3:  # a turn has its end
-        schedule.turn(kind, threading.Event())
-    with store.transaction() as session:
-        session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
-        session.execute(text("UPDATE outbox SET finished_at = now(), last_error = NULL"))
-        session.execute(text("DELETE FROM set_aside"))
-        session.execute(text("DELETE FROM webhook_endpoints"))
-        session.execute(text("DELETE FROM files_kept"))
-    yield wired
-    engine.configure(wired.database_url)
+def patient(wired: Settings, servers: dict[str, str], migrated: str) -> Iterator[Settings]:
+    """An instance with a database of its own, in which nothing waits that other tests left."""
+    with database(servers["postgres"], migrated) as url:
+        engine.configure(url)
+        yield replace(wired, database_url=url)
+        engine.configure(wired.database_url)
     limits.configure(wired.redis_url)
     secrets.configure(wired.secret_key)
     room.configure(most_mb=wired.files_most_mb)
@@ -153,8 +147,6 @@ def told(settings: Settings, level: str = "wrong") -> dict[str, str]:
 
 
 def test_a_healthy_instance_has_nothing_wrong(patient: Settings) -> None:
-    with store.transaction() as session:  # what other tests left behind would be due
-        session.execute(text("DELETE FROM outbox WHERE finished_at IS NOT NULL"))
     assert told(patient) == {}
     assert {"database", "schema", "redis", "relay", "schedule"} <= set(told(patient, "ok"))
 

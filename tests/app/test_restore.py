@@ -16,7 +16,6 @@ import httpx
 import psycopg
 import pytest
 import redis
-from sqlalchemy import make_url
 
 import store
 from app.instance.settings import ROOT, Settings
@@ -24,7 +23,7 @@ from store.accounts import keys, organisations
 from store.database import engine
 from tests import receiver as receivers
 from tests.hooks import wait_until, wired
-from tests.servers import _connect, _role, _text
+from tests.servers import _connect, database
 from tests.shared import HIRING, environ, free_port, process
 
 __all__ = ["wired"]
@@ -46,13 +45,9 @@ def deployed(wired: Settings, servers: dict[str, str], migrated: str, tmp_path: 
         version = int(connection.execute("SHOW server_version_num").fetchall()[0][0]) // 10_000  # type: ignore[call-overload]
         if not all(_is_fit(shutil.which(name), version) for name in ("pg_dump", "pg_restore")):
             pytest.skip(f"There is no pg_dump of PostgreSQL {version} on the PATH.")
-        admin, name = make_url(servers["postgres"]), f"{make_url(wired.database_url).database}_restored"
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated}" OWNER "{_role(admin)}"')
-    url = _text(admin.set(database=name, username=_role(admin)))
-    yield replace(wired, database_url=url, files_dir=tmp_path / "files", mail_dir=tmp_path / "mail")
-    engine.configure(wired.database_url)
-    with _connect(servers["postgres"]) as connection:
-        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+    with database(servers["postgres"], migrated) as url:
+        yield replace(wired, database_url=url, files_dir=tmp_path / "files", mail_dir=tmp_path / "mail")
+        engine.configure(wired.database_url)
 
 
 def _is_fit(program: str | None, version: int) -> bool:
