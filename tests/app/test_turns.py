@@ -1,16 +1,21 @@
 """Threads for requests: everybody's turn comes, and nothing is begun that nobody waits for."""
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.http.threads import hop
 from app.http.threads.hop import Hop, Late, Left
-from app.http.threads.turns import Full, Turns
+from app.http.threads.turns import LATELY, Full, Turns
 from rules.errors import Unavailable
 
 
@@ -70,6 +75,81 @@ def test_whoever_fills_the_room_is_refused_and_the_others_are_not() -> None:
     turns.put("b", 0)
     with pytest.raises(Full):
         turns.put("a", 10)
+
+
+def test_who_wants_more_than_its_share_and_took_more_than_others_lately_crowds_them_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moment = 100.0
+    monkeypatch.setattr("app.http.threads.turns.time.monotonic", lambda: moment)
+    turns: Turns[str] = Turns(room=100, share=2)
+    for thing in ("a1", "a2", "a3"):
+        turns.put("a", thing)
+    turns.take()
+    assert not turns.crowds("a")  # not the whole of it
+    turns.take()
+    assert not turns.crowds("a")  # nobody else is there
+    turns.put("b", "b1")
+    turns.take()
+    assert turns.crowds("a")
+    assert not turns.crowds("b")
+    moment += 2 * LATELY
+    turns.give_back("a")
+    turns.take()
+    assert not turns.crowds("a")  # it wants no more
+    turns.put("a", "a4")
+    assert not turns.crowds("a")  # the other one is gone
+
+
+def test_many_at_once_of_who_took_little_lately_crowd_nobody_out() -> None:
+    turns: Turns[str] = Turns(room=100, share=2)
+    for number in range(10):
+        turns.put("a", f"a{number}")
+        turns.take()
+        turns.give_back("a")
+    for number in range(3):
+        turns.put("b", f"b{number}")
+    turns.take()
+    turns.take()
+    assert not turns.crowds("b")
+
+
+@pytest.mark.parametrize(("share", "rests"), [(1, True), (2, False)])
+def test_who_crowds_others_out_rests_where_they_have_threads_left(
+    share: int, *, rests: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("app.http.threads.hop.time.sleep", slept.append)
+    monkeypatch.setattr("app.http.threads.turns.Turns.crowds", lambda _, party: party == "crowd")
+
+    async def run() -> None:
+        threads = Hop(2, "test", share=share)
+        for party in ("crowd", "other", "crowd", "crowd"):  # the last may rest still
+            await threads.submit(int, party=party)
+
+    asyncio.run(run())
+    assert len(slept) in ((2, 3) if rests else (0,))
+    assert all(0 <= seconds <= hop.LONGEST_REST for seconds in slept)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/thread-self/schedstat").exists(), reason="Only Linux says what a thread waited."
+)
+def test_what_a_thread_waited_for_its_core_is_known() -> None:
+    cores = os.sched_getaffinity(0)
+    waits = hop.Waits()
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+        try:
+            os.sched_setaffinity(other.pid, {min(cores)})
+            os.sched_setaffinity(0, {min(cores)})  # this thread
+            began = time.thread_time()
+            while time.thread_time() < began + 0.2:
+                pass
+            assert 0.05 < waits.since() < 30
+            assert waits.since() < 0.05
+        finally:
+            os.sched_setaffinity(0, cores)
+            other.kill()
 
 
 @pytest.mark.parametrize(("end", "raised"), [

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextvars
+import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -13,6 +15,8 @@ from app.http.threads.turns import Full, Turns
 from rules.errors import Unavailable
 
 LONGEST_QUEUE = 1000
+# Whoever crowds others out rests, so many times as long as its request waited for a core; seconds at most.
+REST, LONGEST_REST = 32, 0.25
 
 
 class Late(Exception):
@@ -75,6 +79,8 @@ class Hop:
         return self.work.ahead(lambda waiting: waiting[1] is future)
 
     def _serve(self) -> None:
+        # Where a party may have all threads nobody rests: others would wait for it.
+        waits, leaves = Waits(), self.work.share < self.threads
         while True:
             party, (desk, future, context, function, arguments) = self.work.take()
             result, raised = None, None
@@ -84,6 +90,10 @@ class Hop:
                 except BaseException as fault:  # it is the caller's, whatever it is
                     raised = fault
                 desk.put(future, result, raised)
+            if leaves:
+                waited = waits.since()
+                if self.work.crowds(party):
+                    time.sleep(min(LONGEST_REST, REST * waited))
             self.work.give_back(party)
             # Nothing outlives its request.
             desk = future = context = function = arguments = result = raised = None
@@ -93,6 +103,25 @@ def give_up(future: asyncio.Future[Any], reason: type[Exception]) -> None:
     """Wait no longer for what was submitted."""
     if not future.done():
         future.set_exception(reason())
+
+
+class Waits:
+    """How long this thread waited for a core, though it could have gone on: what a full machine costs."""
+
+    def __init__(self) -> None:
+        try:  # the second of its numbers, in nanoseconds; only Linux says it
+            self.file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+        except OSError:
+            self.file = -1
+        self.seen = 0
+
+    def since(self) -> float:
+        """Return the seconds since it was last asked."""
+        if self.file < 0:
+            return 0.0
+        waited = int(os.pread(self.file, 100, 0).split()[1])
+        before, self.seen = self.seen, waited
+        return (waited - before) / 1e9
 
 
 class _Desk:

@@ -1,12 +1,16 @@
 """What waits for a thread, in turns: one of each party after the other, so that nobody waits behind somebody's many."""
 
+import math
 import queue
 import threading
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 Thing = TypeVar("Thing")
+
+LATELY = 1.0  # seconds for which what each party took is counted, twice in a row
 
 
 class Full(Exception):
@@ -24,6 +28,10 @@ class Turns(Generic[Thing]):
         self._waiting: OrderedDict[Hashable, deque[Thing]] = OrderedDict()  # of parties below their share
         self._held: dict[Hashable, deque[Thing]] = {}  # of parties that have it
         self._taken: Counter[Hashable] = Counter()
+        self._began = (
+            -math.inf
+        )  # of the time that is counted: how much each took in it, and in the one before
+        self._lately, self._before = Counter[Hashable](), Counter[Hashable]()
 
     def put(self, party: Hashable, thing: Thing) -> None:
         """Have a thing wait, or raise Full."""
@@ -48,6 +56,7 @@ class Turns(Generic[Thing]):
                     party, its = self._waiting.popitem(last=False)
                     thing = its.popleft()
                     self._taken[party] += 1
+                    self._count(party)
                     if self._taken[party] >= self.share:
                         self._held[party] = its
                     elif its:
@@ -66,6 +75,21 @@ class Turns(Generic[Thing]):
                         earlier = sum(min(len(one), number + 1) for one in lines[:place])
                         return earlier + number + sum(min(len(one), number) for one in lines[place + 1 :])
         return None
+
+    def crowds(self, party: Hashable) -> bool:
+        """Say whether a party has its whole share and wants more, and took more than an even part lately."""
+        if not self._held.get(party):
+            return False
+        with self._lock:
+            lately = self._lately + (self._before if time.monotonic() - self._began < LATELY else Counter())
+            return lately[party] * len(lately) > lately.total()
+
+    def _count(self, party: Hashable) -> None:
+        now = time.monotonic()
+        if now - self._began >= LATELY:
+            gone = now - self._began >= 2 * LATELY
+            self._began, self._before, self._lately = now, Counter() if gone else self._lately, Counter()
+        self._lately[party] += 1
 
     def give_back(self, party: Hashable) -> None:
         """Say that what was taken is done with."""
