@@ -1,13 +1,16 @@
 """A Python program in an interpreter that is running already, as if it had just been started for it."""
 
+import atexit
 import contextlib
 import functools
 import gc
 import importlib
 import os
 import sys
+import threading
 import types
 from collections.abc import Callable
+from typing import NoReturn
 
 # What short programs use; loaded once for all of them. None of them keeps anything of who used it. Each makes every
 # fork dearer: what few programs use, as `dataclasses` or `decimal`, they load themselves.
@@ -28,6 +31,7 @@ LOADED = (
     *("operator", "random", "re", "sqlite3", "string", "threading", "time", "typing"),
 )
 OURS = ("gateways", "rules")
+FLUSH_FAILED = 120  # the status of an interpreter that could not write all there was
 _ROOT = os.getcwd()  # the server is started where this code is
 
 
@@ -63,9 +67,53 @@ def starting(command: list[str]) -> Callable[[], None]:
         module.__file__ = path
         module.__dict__["__builtins__"] = sys.modules["builtins"]
         gc.enable()
-        exec(compile(text, path, "exec"), module.__dict__)  # noqa: S102 - this is what all of it is for
+        try:
+            exec(compile(text, path, "exec"), module.__dict__)  # noqa: S102 - this is what all of it is for
+        except BaseException as error:
+            status = _failed(error)
+        else:
+            status = 0
+        _end(status, module)
 
     return start
+
+
+def _failed(error: BaseException) -> int:
+    """Do what an interpreter does with what a program did not catch; return the exit status."""
+    if isinstance(error, SystemExit):
+        if error.code is None or isinstance(error.code, int):
+            return error.code or 0
+        print(error.code, file=sys.stderr)
+        return 1
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except BaseException as other:
+        other.__context__ = None
+        print("Error in sys.excepthook:", file=sys.stderr)
+        _tell(type(other), other, other.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        _tell(type(error), error, error.__traceback__)
+    return 1
+
+
+def _end(status: int, module: types.ModuleType) -> NoReturn:
+    """End as an interpreter does but for taking itself apart, which copies nearly every page it was forked with."""
+    # What `multiprocessing` calls at the end of its own forks: nothing public does it.
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
+    atexit._run_exitfuncs()  # noqa: SLF001
+    # What the program made is deleted, its own names first.
+    names = module.__dict__
+    for name in sorted(names.keys() - {"__builtins__"}, key=lambda name: not name.startswith("_")):
+        names[name] = None
+    gc.collect()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except Exception as fault:
+            print(f"Exception ignored in: {stream!r}\n{type(fault).__name__}: {fault}", file=sys.stderr)
+            status = FLUSH_FAILED
+    os._exit(status & 0xFF)
 
 
 def _is_option(command: list[str], number: int) -> bool:
@@ -86,6 +134,8 @@ def _open_streams() -> None:
     sys.stdin = sys.__stdin__ = text(0, errors="surrogateescape")  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = text(1, "w", errors="surrogateescape")  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = text(2, "w", 1, errors="backslashreplace")  # type: ignore[misc]
+    for name in ("stdin", "stdout", "stderr"):
+        getattr(sys, name).buffer.raw.name = f"<{name}>"
 
 
 def _tell(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:

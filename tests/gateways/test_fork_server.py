@@ -3,6 +3,8 @@
 import os
 import signal
 import struct
+import subprocess
+import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -172,3 +174,42 @@ def _judge(steps, machine, number, first=0):
             met = {0x15: value == operand, 0x35: value >= operand, 0x45: bool(value & operand)}[what]
             at += yes if met else no
         at += 1
+
+
+ENDS = {
+    "what it leaves open is written": "import sys; sys.stdout.write('a'); sys.stderr.write('b')",
+    "a status": "import sys; print(1); sys.exit(3)",
+    "a status below zero": "raise SystemExit(-1)",
+    "words": "import sys; sys.exit('It cannot be done.')",
+    "nothing to say": "import sys; sys.exit()",
+    "a fault": "print(1); {}['a']",
+    "a fault that another one caused": "try:\n    1 / 0\nexcept ZeroDivisionError:\n    {}['a']",
+    "a fault in the text itself": "print(1",
+    "a hook of its own": "import sys; sys.excepthook = lambda kind, *_: print('caught', kind.__name__); 1 / 0",
+    "a hook that fails": "import sys; sys.excepthook = lambda *_: 1 / 0; {}['a']",
+    "what is registered for the end": "import atexit; atexit.register(print, 'end'); print('begin')",
+    "threads are waited for": "import threading, time\n"
+    "threading.Thread(target=lambda: (time.sleep(0.2), print('late'))).start(); print('early')",
+    "a daemon is not": "import threading, time\nthreading.Thread(target=time.sleep, args=[30], daemon=True).start()",
+    "what it made is deleted": "class A:\n def __del__(self):\n  print('gone')\na = A(); print('there')",
+    "in rings too": "class A:\n def __del__(self):\n  print('gone')\na = A(); a.a = a; print('there')",
+    "a generator is closed": "def f():\n try:\n  yield 1\n finally:\n  print('closed')\ng = f(); next(g)",
+    "a file that it did not close": "file = open('/box/x', 'w'); file.write('x')\n"
+    "import atexit; atexit.register(lambda: print(open('/box/x').read() or 'nothing yet'))",
+    "its output is closed": "import sys; print(1); sys.stdout.close()",
+    "its output is gone": "import os; os.close(1); print(1)",
+}  # fmt: skip
+
+
+@needs_python
+@pytest.mark.parametrize("code", ENDS.values(), ids=ENDS)
+def test_a_program_ends_as_in_an_interpreter_of_its_own(code, tmp_path):
+    file = tmp_path / "main.py"
+    file.write_text(code.replace("/box/", f"{tmp_path}/"))
+    bare = subprocess.run(
+        [sys.executable, "-I", "-X", "utf8", file], capture_output=True, text=True, check=False
+    )
+    ended = once("python", code)
+    assert ended.exit_code == bare.returncode
+    assert ended.stdout == bare.stdout
+    assert ended.stderr == bare.stderr.replace(str(file), "/box/main.py")
