@@ -98,7 +98,7 @@ def _failed(error: BaseException) -> int:
 
 def _end(status: int, module: types.ModuleType) -> NoReturn:
     """End as an interpreter does but for taking itself apart, which copies nearly every page it was forked with."""
-    # What `multiprocessing` calls at the end of its own forks: nothing public does it.
+    # Nothing public waits for threads, or calls what is registered for the end, without ending the interpreter.
     threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
     atexit._run_exitfuncs()  # noqa: SLF001
     # What the program made is deleted, its own names first.
