@@ -8,11 +8,18 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from app.instance.settings import ROOT
 from tests.browser.taking import editor
+from tests.browser.test_careers import careers
+from tests.browser.test_room import come_in, say, type_at_end
+from tests.rooms import prepare
 from tests.sittings import CHOICE, CHOICES, CODE, NUMBER, TEXT, invite
+from tests.webs import Web
+
+__all__ = ["careers"]
 
 IMAGES = ROOT / "docs" / "images"
 ANSWER = "numbers = input().split()\nprint(sum(int(n) for n in numbers))\n"
 DESK = {"width": 1180, "height": 1130}
+BESIDE = {"width": 1180, "height": 900}
 PHONE = {
     "viewport": {"width": 360, "height": 740},
     "device_scale_factor": 2,
@@ -57,5 +64,33 @@ def test_take(new_context: Callable[..., BrowserContext], name: str) -> None:
     page.get_by_role("button", name="Start the assessment").click()
     play(page)
     expect(page.locator("#save-state")).to_have_text("Saved")
+    take(page, name)
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_job(new_context: Callable[..., BrowserContext], careers: str, look: str) -> None:
+    page = new_context(viewport=BESIDE, color_scheme=look).new_page()
+    page.goto(f"{careers}backend-engineer/")
+    take(page, f"job-{look}")
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_room(new_context: Callable[..., BrowserContext], webs: list[Web], look: str) -> None:
+    room = prepare()
+    candidate, interviewer = (
+        new_context(viewport=BESIDE, color_scheme=look).new_page() for _ in ("candidate", "interviewer")
+    )
+    come_in(candidate, webs[0], room, "Amina Diallo")
+    come_in(interviewer, webs[1], room, "Grace Hopper")
+    say(interviewer, "What if the line is a gigabyte long?")
+    say(candidate, "Then I would read it in pieces, and add as I go.")
+    type_at_end(candidate, "\nprint(sum(map(int, numbers)))")
+    expect(interviewer.locator("#editor")).to_contain_text("numbers)))")
+    expect(interviewer.locator(".said .what")).to_have_count(2)
+    take(interviewer, f"room-{look}")
+
+
+def take(page: Page, name: str) -> None:
+    """Keep a picture of the top of a page."""
     page.evaluate("() => { document.activeElement?.blur(); window.scrollTo(0, 0); }")
     page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
