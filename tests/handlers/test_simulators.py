@@ -4,10 +4,14 @@ from typing import Any
 
 import pytest
 
+from app.instance.settings import Settings
 from schemas import document
 from tests.api import Api, Tenant, address
+from tests.hooks import wired
 from tests.operations import states
 from tests.probes import refusal
+
+__all__ = ["wired"]
 
 CHOICE = states.CHOICE | {"points": 10}
 NUMBER = states.NUMBER | {"points": 20}
@@ -278,6 +282,21 @@ def test_an_empty_test_mode_is_left_and_live_data_stays(tenant: Tenant, other: T
     assert [whole(api) for api in everybody[1:]] == before
     assert did(tenant.test.get("/test/clock/"))["advanced_seconds"] == 0
     states.a_submission(tenant.test)
+
+
+def test_mails_that_were_written_as_files_go_with_the_rest(
+    tenant: Tenant, other: Tenant, wired: Settings
+) -> None:
+    written = []
+    for api in (tenant.test, other.test):
+        api.invitation(api.assessment(cases=1)["slug"], email=(to := address()), send_email=True)
+        did(api.post("/test/clock/advance/", {"seconds": 1}))
+        [mail] = did(api.get("/test/mails/", params={"to": to}))["mails"]
+        written.append(wired.mail_dir / "test" / f"{mail['id']}.eml")
+    assert all(one.exists() for one in written)
+    did(tenant.test.post("/test/reset/"))
+    did(tenant.test.post("/test/clock/advance/", {"seconds": 1}))
+    assert [one.exists() for one in written] == [False, True]
 
 
 def test_the_test_world_is_for_test_keys_and_ones_own(tenant: Tenant, other: Tenant) -> None:
