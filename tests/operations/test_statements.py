@@ -34,12 +34,13 @@ def written() -> Iterator[None]:
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What requests send from now on, without what begins and ends a transaction."""
+    """What requests send from now on, without what begins and ends a transaction or a connection is made with."""
     sent: list[str] = []
     execute = psycopg.Cursor.execute
 
     def executed(cursor: Any, query: Any, *given: Any, **options: Any) -> Any:
-        if threading.current_thread().name.rpartition("-")[0] in LANES:
+        is_ours = threading.current_thread().name.rpartition("-")[0] in LANES
+        if is_ours and not str(query).startswith("SET "):
             sent.append(" ".join(str(query).split()))
         return execute(cursor, query, *given, **options)
 
