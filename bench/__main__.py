@@ -25,6 +25,7 @@ BENCHES = (
     "sandbox",
     "requests",
     "rooms",
+    "clocks",
 )
 RESULTS, README = ROOT / "bench" / "results.json", ROOT / "README.md"
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"

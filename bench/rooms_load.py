@@ -189,30 +189,34 @@ async def people(given: dict[str, Any], wait: Callable[[], Any]) -> dict[str, An
 
 
 async def asking(given: dict[str, Any], wait: Callable[[], Any]) -> dict[str, Any]:
-    """Ask for one thing again and again, at a steady pace over a few connections."""
-    request = (
-        f"GET {given['path']} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {given['key']}\r\n\r\n"
-    ).encode()
+    """Ask for one thing again and again, at a steady pace over a few connections; with a body, make one each time.
+
+    The number of each stands in its body for `{number}`, as long as that is.
+    """
+    body = given.get("body", "")
+    method, made = ("POST", "201") if body else ("GET", "200")
+    head = f"{method} {given['path']} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {given['key']}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n" if body else "\r\n"
     free: asyncio.LifoQueue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.LifoQueue()
     for _ in range(given["connections"]):
         free.put_nowait(await asyncio.open_connection("127.0.0.1", given["port"]))
     took: list[float] = []
     faults: list[str] = []
 
-    async def ask(due: float) -> None:
+    async def ask(due: float, number: int) -> None:
         await asyncio.sleep(max(0.0, due - time.monotonic()))
         reader, writer = await free.get()
-        writer.write(request)
-        head = await reader.readuntil(HEAD_END)
-        await reader.readexactly(int(head.lower().partition(LENGTH)[2].partition(b"\r\n")[0]))
+        writer.write((head + body.replace("{number}", f"{number:08}")).encode())
+        answer = await reader.readuntil(HEAD_END)
+        await reader.readexactly(int(answer.lower().partition(LENGTH)[2].partition(b"\r\n")[0]))
         took.append(time.monotonic() - due)
-        if not head.startswith(b"HTTP/1.1 200"):
-            faults.append(head.split(b"\r\n")[0].decode())
+        if not answer.startswith(f"HTTP/1.1 {made}".encode()):
+            faults.append(answer.split(b"\r\n")[0].decode())
         free.put_nowait((reader, writer))
 
     begin = await wait()
     count = round(given["rate"] * given["seconds"])
-    await asyncio.gather(*(ask(begin + number / given["rate"]) for number in range(count)))
+    await asyncio.gather(*(ask(begin + number / given["rate"], number) for number in range(count)))
     return {"faults": faults, "took": took}
 
 

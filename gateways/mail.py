@@ -145,7 +145,7 @@ def forget(ids: Iterable[str], addresses: Set[str]) -> None:
     for id in ids:
         for place in (folder, folder / "test"):
             (place / f"{id}.eml").unlink(missing_ok=True)
-    for path in (*folder.glob("*.eml"), *folder.glob("test/*.eml")):
+    for path in (*folder.glob("*.eml"), *folder.glob("test/*.eml")) if addresses else ():
         with suppress(FileNotFoundError), path.open("rb") as file:
             to = BytesHeaderParser(policy=SMTPUTF8).parse(file)["To"]
             if to and addresses & {one.addr_spec.lower() for one in to.addresses}:

@@ -21,8 +21,9 @@ from handlers import offers, rooms, sessions
 from rules import voice
 from rules.applications import attempt
 from rules.clock import now
-from rules.errors import Invalid, LimitReached, Refusal
+from rules.errors import Invalid, LimitReached
 from rules.offers import LONGEST_REASON
+from rules.refusal import Refusal
 from rules.words import say
 from schemas import guides, reference
 from schemas.views import View

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rules import answers as typed
-from rules.errors import Invalid, LimitReached, Refusal
+from rules.errors import Invalid, LimitReached
 from rules.moves import Move, take
+from rules.refusal import Refusal
 from rules.words import say
 
 STATUSES = ("submitted", "knockout_failed", "on_hold", "withdrawn", "advanced", "rejected", "hired")

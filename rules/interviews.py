@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from rules import decimals, plans
-from rules.errors import Invalid, LimitReached, Refusal, SessionClosed
+from rules.errors import Invalid, LimitReached, SessionClosed
 from rules.moves import Move, take
 from rules.plans import Plan
+from rules.refusal import Refusal
 from rules.words import say
 
 STATUSES = ("prepared", "scheduled", "waiting", "active", "ended", "expired", "no_show")

@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
-from rules.errors import Invalid, InvitationExpired, Refusal, SessionClosed
+from rules.errors import Invalid, InvitationExpired, SessionClosed
 from rules.moves import Move
+from rules.refusal import Refusal
 from rules.words import say
 
 # The moves of the invitation, which carries the sitting's state.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rules import links
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from schemas.files import Stream
 
 

@@ -5,6 +5,7 @@ const TITLE = "Try it";
 const TEST_KEY = "ct_test_";
 const CANDIDATE = "/api/v1/candidate";
 const PUBLIC = "/api/v1/public";
+const INBOX = "https://inbox.invalid/";
 const CV = "Ada Lovelace\nada@example.com\n\nSkills: Python, PostgreSQL\n";
 // One white pixel.
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=";
@@ -233,17 +234,35 @@ export class Needs {
     });
   }
 
-  // --- Webhooks
+  // --- Webhooks, and the inboxes that they may lead to in test mode
 
-  newWebhook = () =>
-    this.post("/webhooks/create/", { url: `https://hooks.example.com/${word()}`, events: ["*"], name: `${TITLE} ${word()}` });
-  webhook = () => this.find("/webhooks/?page_size=100", (one) => one.is_verified, () => this.find("/webhooks/?page_size=100", this.ours, () => this.newWebhook()));
+  newWebhook = (url = `https://hooks.example.com/${word()}`, name = `${TITLE} ${word()}`) =>
+    this.post("/webhooks/create/", { url, events: ["*"], name });
 
+  // An endpoint that passed its test; it leads to an inbox, so that nobody needs one of their own for it. `then` is what
+  // it answers to all that follows. Inboxes have no list, and an organisation has a hundred: what leads to one is found.
+  endpoint(name, then) {
+    const fits = (one) => (this.isTest ? one.is_active && one.name === name && one.url.startsWith(INBOX) : one.is_verified);
+    return this.find("/webhooks/?page_size=100", fits, async () => {
+      const { url } = await this.post("/test/inboxes/", { name, answers: [{}, { status: then }] });
+      const made = await this.newWebhook(url, name);
+      await this.post(`/webhooks/${made.id}/test/`);
+      return made;
+    });
+  }
+
+  webhook = () => this.endpoint(`${TITLE} inbox`, 200);
+  inbox = async () => (await this.webhook()).url.slice(INBOX.length);
+
+  // One that was not taken, so that it can be sent again.
   async delivery() {
-    const { id } = await this.webhook();
-    const { results } = await this.get(`/webhooks/${id}/deliveries/?page_size=1`);
-    if (!results.length) throw new Missing("Nothing was delivered yet: register an endpoint of yours, and test it.");
-    return { id, delivery_id: results[0].id };
+    const { id } = await this.endpoint(`${TITLE} inbox that refuses`, 503);
+    const path = `/webhooks/${id}/deliveries/?status=pending&page_size=1`;
+    const { id: delivery_id } = await this.find(path, () => true, async () => {
+      await this.post("/test/events/", { type: "job.published" });
+      return (await this.until(path, (said) => said.results.length)).results[0];
+    });
+    return { id, delivery_id };
   }
 }
 

@@ -25,6 +25,7 @@ const PATHS = [
   [/^\/candidates\/\{candidate_id\}\//, async (n) => ({ candidate_id: await n.candidate() })],
   [/^\/webhooks\/\{id\}\/deliveries\/\{delivery_id\}\//, (n) => n.delivery()],
   [/^\/webhooks\/\{id\}\//, async (n) => ({ id: (await n.webhook()).id })],
+  [/^\/test\/inboxes\/\{inbox_id\}\//, async (n) => ({ inbox_id: await n.inbox() })],
 ];
 
 // Operations whose state has to be one of its own: what they do cannot be done twice to the same thing.
@@ -35,6 +36,10 @@ const STATES = {
   remind_invitation: async (n) => ({ token: (await n.invitation((one) => !one.reminded_at)).invite_token }),
   cancel_invitation: async (n) => ({ token: (await n.newInvitation()).invite_token }),
   reopen_invitation: (n) => n.expired(),
+  revoke_shared_report: async (n) => {
+    const { token } = await n.submission();
+    return { token, share_id: (await n.post(`/invites/${token}/report/share/`, {})).id };
+  },
   retake_invitation: async (n) => ({ token: (await n.newSubmission()).token }),
   delete_squad: async (n) => ({ team_id: (await n.newSquad()).id }),
   delete_interview_template: async (n) => ({ template_id: (await n.newTemplate()).id }),
@@ -64,6 +69,10 @@ const STATES = {
     const two = await n.newSubmission(one.slug);
     return { slug: one.slug, invite_token: [one.token, two.token] };
   },
+  take_test_invitation: async (n) => ({ token: (await n.newInvitation()).invite_token }),
+  make_test_applications: async (n) => ({ key: (await n.openJob()).slug }),
+  play_test_interview: async (n) => ({ room_id: (await n.newRoom()).id }),
+  answer_test_offer: async (n) => ({ offer_id: (await n.offer("sent")).id }),
 };
 
 // What of an example is changed: it names what somebody else has, or is true once only.
@@ -124,6 +133,8 @@ const BODIES = {
   merge_candidates: async (n) => ({ source_id: await n.newCandidate() }),
   create_webhook: async (_, example) => ({ ...example, url: `${example.url}/${word()}` }),
   replay_deliveries: async (_, example) => ({ ...example, since: days(-2) }),
+  advance_test_clock: () => ({ seconds: 3600 }),
+  make_test_applications: (_, example) => ({ ...example, count: 3 }),
 };
 
 // Files that a form is filled in with.

@@ -47,6 +47,7 @@ function python(request) {
     `    "${request.method}",`,
     `    ${literal(address(request))},`,
     ...given.map((one) => `    ${one},`),
+    "    timeout=60,",
     ")",
     "answer.raise_for_status()",
     "print(answer.text)",

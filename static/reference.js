@@ -1,12 +1,12 @@
 // The reference reads the document that the service itself is made of, so it cannot be out of date. Swagger UI shows it and
 // sends requests; what is filled in, found and shown as programs is decided here and beside this file.
 
+import { finder, prepared } from "./reference-document.js";
 import { Missing, Needs } from "./reference-needs.js";
 import { fillIn as chosen } from "./reference-operations.js";
 import { LANGUAGES, sample } from "./reference-samples.js";
 
 const DOCUMENT = "/api/v1/public/openapi-3.1.json";
-const METHODS = ["get", "put", "post", "delete", "patch"];
 const KEY = "Idempotency-Key";
 const place = document.getElementById("reference");
 const field = document.getElementById("reference-key");
@@ -18,65 +18,9 @@ const fresh = () => {
   return Array.from(made, (one) => one.toString(16).padStart(2, "0")).join("");
 };
 
-function looked(document, reference) {
-  return reference.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/").replaceAll("~0", "~")], document);
-}
-
-// The headers of refusals are the same everywhere; a single example needs no choice.
-function shorten(answer, succeeds, whole) {
-  if (answer.$ref) return;
-  if (!succeeds) delete answer.headers;
-  for (const content of Object.values(answer.content ?? {})) {
-    const examples = Object.values(content.examples ?? {}).map(whole);
-    if (examples.length !== 1) continue;
-    content.example = examples[0].value;
-    delete content.examples;
-  }
-}
-
-// An optional filter, a cursor or an Idempotency-Key that an example made up would only be refused: they stay empty.
-// Where a body has named examples, the first of them is the one that is shown.
-function prepared(document) {
-  const whole = (one) => (one.$ref ? looked(document, one.$ref) : one);
-  const operations = new Map();
-  // In place: what many operations refer to stays one, or the page would hold it a thousand times.
-  for (const answer of Object.values(document.components.responses)) shorten(answer, false, whole);
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const method of METHODS.filter((one) => item[one])) {
-      const operation = item[method];
-      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(whole);
-      for (const one of parameters.filter((parameter) => !parameter.required)) {
-        for (const name of ["example", "examples"]) {
-          delete one[name];
-          if (one.schema) delete one.schema[name];
-        }
-        if (one.schema) delete one.schema.default;
-      }
-      const body = operation.requestBody && whole(operation.requestBody);
-      for (const content of Object.values(body?.content ?? {})) {
-        const [first] = Object.values(content.examples ?? {}).map(whole);
-        if (first) content.example = first.value;
-        delete content.examples;
-      }
-      for (const [status, answer] of Object.entries(operation.responses)) shorten(answer, status.startsWith("2"), whole);
-      operations.set(operation.operationId, {
-        id: operation.operationId,
-        tag: operation.tags[0],
-        path,
-        method,
-        parameters,
-        media: Object.keys(body?.content ?? {}),
-        example: body?.content["application/json"]?.example,
-        text: `${operation.operationId} ${path} ${operation.summary} ${operation.tags[0]}`.toLowerCase(),
-      });
-    }
-  }
-  return operations;
-}
-
 // --- What Swagger UI is told
 
-function plugin(operations) {
+function plugin(operations, events) {
   return ({ React, ...system }) => {
     const h = React.createElement;
 
@@ -154,12 +98,21 @@ function plugin(operations) {
     return {
       fn: {
         opsFilter: (tagged, phrase) => {
-          const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
-          const fits = (one) => {
-            const text = operations.get(one.getIn(["operation", "operationId"]))?.text ?? "";
-            return words.every((each) => text.includes(each));
-          };
+          const finds = finder(phrase);
+          const fits = (one) => finds(operations.get(one.getIn(["operation", "operationId"]))?.text ?? "");
           return tagged.map((tag) => tag.update("operations", (each) => each.filter(fits))).filter((tag) => tag.get("operations").size);
+        },
+      },
+      statePlugins: {
+        spec: {
+          wrapSelectors: {
+            // Swagger UI searches operations alone.
+            selectWebhooksOperations: (original, { getSystem }) => (_, ...more) => {
+              const phrase = getSystem().layoutSelectors.currentFilter();
+              const finds = finder(phrase || "");
+              return Object.fromEntries(Object.entries(original(...more) ?? {}).filter(([type]) => !phrase || finds(events.get(type) ?? "")));
+            },
+          },
         },
       },
       wrapComponents: {
@@ -171,6 +124,11 @@ function plugin(operations) {
         DeepLink: () => ({ text }) => h("span", null, text),
         InfoContainer: (Original) => (props) =>
           h("section", { "aria-label": "About this API" }, h(Original, props), h("h2", { className: "reference-heading" }, "Operations")),
+        // Of a search that finds none it says that the document has none.
+        operations: (Original) => (props) => {
+          const none = !props.specSelectors.taggedOperations().size && props.layoutSelectors.currentFilter();
+          return none ? h("p", { role: "status" }, "No operation is called so.") : h(Original, props);
+        },
         TextArea: (Original) => (props) => h(Original, { "aria-label": "Request body", ...props }),
         execute: (Original) => (props) => {
           const id = props.operation.get("operationId");
@@ -195,7 +153,7 @@ function mend() {
 }
 
 function begin(spec) {
-  const operations = prepared(spec);
+  const { operations, events } = prepared(spec);
   const ui = window.SwaggerUIBundle({
     spec,
     domNode: place,
@@ -210,7 +168,7 @@ function begin(spec) {
     persistAuthorization: false,
     tryItOutEnabled: true,
     validatorUrl: null,
-    plugins: [plugin(operations)],
+    plugins: [plugin(operations, events)],
     // A name of its own for each request, unless one was given.
     requestInterceptor: (request) => {
       if (request.method?.toUpperCase() === "POST" && !request.headers[KEY]) request.headers[KEY] = fresh();
@@ -236,8 +194,8 @@ function begin(spec) {
     waiting = setTimeout(() => {
       const { layoutActions } = ui.getSystem();
       const text = search.value.trim();
-      const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-      const fitting = [...operations.values()].filter((one) => words.length && words.every((each) => one.text.includes(each)));
+      const finds = finder(text);
+      const fitting = text ? [...operations.values()].filter((one) => finds(one.text)) : [];
       const tags = new Set(fitting.map((one) => one.tag));
       layoutActions.updateFilter(text || false);
       for (const tag of [...found].filter((one) => !tags.has(one))) layoutActions.show(["operations-tag", tag], false);

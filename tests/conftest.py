@@ -61,5 +61,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [one for kind in ("passed", "failed") for one in terminalreporter.stats.get(kind, ())]
-    if line := seconds.summary(reports):
+    for line in filter(None, (seconds.summary(reports), seconds.year(reports))):
         terminalreporter.write_line(line)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from uuid import UUID
 
 from sqlalchemy import select
@@ -22,7 +22,9 @@ from rules.clock import now
 from rules.test_world import MOST_NAMED, OF_MODELS, whole_seconds
 from store import outbox
 from store.database.aside import Row
+from store.database.engine import Means, Reading
 from store.database.ids import new_id
+from store.database.prepared import Prepared
 from store.delivering import fanout, sending
 from store.delivering.sending import Attempt, Claimed
 from store.operating import clocks, moving
@@ -50,10 +52,9 @@ class Advanced:
     next_due_at: datetime | None
 
 
-def standing(session: Session, organisation_id: UUID) -> tuple[int, datetime | None]:
+def standing(means: Means, organisation_id: UUID) -> tuple[int, datetime | None]:
     """Say how far a clock was moved in all, and when something becomes due next."""
-    look = _look(session, organisation_id, _Kinds(organisation_id))
-    return clocks.advanced(session, organisation_id), look.next_at
+    return clocks.advanced(means, organisation_id), _look(means, organisation_id).next_at
 
 
 def advance(organisation_id: UUID, seconds: int | None) -> Advanced:
@@ -74,11 +75,11 @@ def catch_up(organisation_id: UUID) -> None:
 
 @contextmanager
 def _alone(organisation_id: UUID) -> Iterator["_Clock"]:
-    with clocks.alone(organisation_id), asyncio.Runner() as runner:
+    with clocks.alone(organisation_id) as reading, asyncio.Runner() as runner:
         poster = runner.run(Poster().__aenter__())
         try:
             end = time.monotonic() + BUDGET_SECONDS
-            yield _Clock(organisation_id, end, partial(_attempt_all, runner, poster))
+            yield _Clock(organisation_id, reading, end, partial(_attempt_all, runner, poster))
         finally:
             runner.run(poster.__aexit__())
 
@@ -93,10 +94,25 @@ class _Look:
     step_at: datetime | None  # the same, or an hour after something is to be forgotten: many are, one by one
 
 
-def _look(session: Session, organisation_id: UUID, kinds: "_Kinds") -> _Look:
-    waiting = clocks.waiting(session, organisation_id, without=OF_MODELS)
-    moments = list(zip(session.execute(kinds.statement).one(), kinds.kinds, strict=True))
+@cache
+def _looking() -> tuple[list[Kind], Prepared]:
+    """Return what becomes due by itself of rows whose moments are moved, and the one statement that asks for all of it.
+
+    It is written once, and asked several times at each moment.
+    """
+    kinds = [kind for kind in schedule.KINDS if moving.moved(kind.due.model.__table__)]
+    moments = (moving.of_tests(kind.due).soonest().scalar_subquery() for kind in kinds)
+    return kinds, Prepared(
+        select(clocks.WAITING, *(one.label(f"at_{place}") for place, one in enumerate(moments)))
+    )
+
+
+def _look(means: Means, organisation_id: UUID) -> _Look:
+    kinds, statement = _looking()
     moment = now()
+    found = statement.first(means, organisation_id=organisation_id, without=list(OF_MODELS), moment=moment)
+    first = len(Waiting._fields)
+    waiting, moments = Waiting(*found[:first]), list(zip(found[first:], kinds, strict=True))
     due = min(
         ((at, place) for place, (at, _) in enumerate(moments) if at is not None and at <= moment),
         default=None,
@@ -105,18 +121,7 @@ def _look(session: Session, organisation_id: UUID, kinds: "_Kinds") -> _Look:
     next_at = min([*filter(None, [waiting.next_at]), *(at for at, quiet in ahead if not quiet)], default=None)
     forgotten = [at + COMPANY for at, quiet in ahead if quiet]
     step_at = min([*filter(None, [next_at]), *forgotten], default=None)
-    return _Look(waiting, due and moments[due[1]][1], next_at, step_at)
-
-
-class _Kinds:
-    """What becomes due by itself of rows whose moments are moved, for one organisation's test mode."""
-
-    def __init__(self, organisation_id: UUID) -> None:
-        moved = (kind for kind in schedule.KINDS if moving.moved(kind.due.model.__table__))
-        self.kinds = [replace(kind, due=kind.due.of_tests(organisation_id)) for kind in moved]
-        # One statement for all, written once: it is asked several times at each moment.
-        moments = (kind.due.soonest().scalar_subquery() for kind in self.kinds)
-        self.statement = select(*(one.label(f"at_{place}") for place, one in enumerate(moments)))
+    return _Look(waiting, due and kinds[due[1]], next_at, step_at)
 
 
 @dataclass
@@ -124,22 +129,22 @@ class _Clock:
     """One clock while it is moved."""
 
     organisation_id: UUID
+    reading: Reading
     end: float  # on the clock of time.monotonic
     attempt: Callable[[list[Claimed]], list[Attempt]]
-    kinds: _Kinds = field(init=False)
     done: int = 0
     count: int = 0
     happened: list[tuple[int, Happened]] = field(default_factory=list)  # with how far it was moved by then
     mark: UUID = field(default_factory=new_id)  # what the audit log has said so far is older
     seen: set[UUID] = field(default_factory=set)
     switched: dict[UUID, bool] = field(default_factory=dict)  # endpoints: whether they are on
-
-    def __post_init__(self) -> None:
-        self.kinds = _Kinds(self.organisation_id)
+    tried: dict[UUID, int] = field(
+        default_factory=dict
+    )  # deliveries: how often, of those that are to be tried again
 
     def advance(self, seconds: int | None) -> Advanced:
-        with store.reading() as reading:
-            self.switched = clocks.switched(reading, self.organisation_id)
+        self.switched = clocks.switched(self.reading, self.organisation_id)
+        self.tried = {one.id: one.attempts for one in clocks.tried(self.reading, self.organisation_id)}
         look = self.catch_up()
         if seconds is None:
             seconds = whole_seconds(look.next_at, now()) if look.next_at else 0
@@ -161,8 +166,7 @@ class _Clock:
         """Have all done that is due by now, what was due first before the rest; return what is ahead."""
         patience = time.monotonic() + PATIENCE_SECONDS
         while True:
-            with store.transaction() as session:
-                look = _look(session, self.organisation_id, self.kinds)
+            look = _look(self.reading, self.organisation_id)
             did = self._do(look)
             if time.monotonic() > self.end or (not did and not self._is_waited_for(look, patience)):
                 break
@@ -185,7 +189,10 @@ class _Clock:
             return True
         # Only then the next moment's: what follows from one is done before the other.
         quiet = not look.waiting.in_hand
-        return look.due is not None and quiet and bool(look.due.batch()[1])
+        if look.due is None or not quiet:
+            return False
+        mine = moving.of_tests(look.due.due, self.organisation_id)
+        return bool(replace(look.due, due=mine).batch()[1])
 
     def _fan_out(self) -> bool:
         with store.transaction() as session:
@@ -217,13 +224,17 @@ class _Clock:
     def _note(self) -> None:
         """Note what the service did by itself since the last time."""
         mark = new_id()
-        with store.reading() as reading:
-            rows = clocks.told(reading, self.organisation_id, self.mark)
-            switched = clocks.switched(reading, self.organisation_id)
+        rows = clocks.told(self.reading, self.organisation_id, self.mark)
+        switched = clocks.switched(self.reading, self.organisation_id)
         fresh = [
             Happened(row.occurred_at, row.action, row.resource_id) for row in rows if row.id not in self.seen
         ]
         self.seen = {row.id for row in rows}
+        tried = clocks.tried(self.reading, self.organisation_id, self.tried)
+        for one in tried:  # the first attempt is part of what is told of
+            again = one.attempts - self.tried.get(one.id, 1)
+            fresh += [Happened(now(), "delivery.attempted", str(one.id))] * again
+        self.tried = {one.id: one.attempts for one in tried if one.is_pending}
         for id, is_active in switched.items():
             if self.switched.get(id, is_active) != is_active:
                 fresh.append(Happened(now(), f"webhook.{'enabled' if is_active else 'disabled'}", str(id)))

@@ -31,9 +31,10 @@ def erase(_id: UUID, arguments: Mapping[str, Any]) -> None:
 
 
 def discard(_id: UUID, arguments: Mapping[str, Any]) -> None:
-    """Let files go whose rows are deleted."""
+    """Let files go whose rows are deleted, and mails that were written as files."""
     for key in arguments["files"]:
         files.delete(key)
+    mail.forget(arguments.get("mails", ()), frozenset())
 
 
 def _forget_answers(arguments: Mapping[str, Any], words: set[str]) -> None:

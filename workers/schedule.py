@@ -22,7 +22,7 @@ import store
 from gateways.letters import fonts
 from rules import plans
 from rules.clock import now
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from store import events, outbox
 from store.accounts import idempotency, keys, members, organisations, sign_ins, signed_in, starts
 from store.advancing import waiting

@@ -12,7 +12,7 @@ import store
 from app.instance import opening, places, prepared
 from app.instance.trouble import Trouble
 from rules import links
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from store.accounts import organisations
 from store.accounts.organisations import Organisation
 from store.auditing import trail

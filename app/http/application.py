@@ -15,7 +15,7 @@ from app.http.threads import clients, lanes
 from app.instance import wiring
 from app.instance.settings import Settings
 from rules import links
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from schemas import document
 
 # That the documents are OpenAPI is for their tests to say.

@@ -29,7 +29,8 @@ from app.http.threads import lanes
 from app.http.validation import Reader
 from rules import deprecation, links, plans
 from rules.caller import Caller
-from rules.errors import LiveKey, Refusal
+from rules.errors import LiveKey
+from rules.refusal import Refusal
 from schemas.files import Stream
 from schemas.views import Called, refusing
 from store.accounts import idempotency, organisations

@@ -16,7 +16,7 @@ from app.http.threads.hop import Late
 from app.instance import logs
 from handlers import pages
 from rules import errors, links
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from schemas.tongues import Tongue
 
 log = logging.getLogger("hiring.refusals")

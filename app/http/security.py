@@ -31,8 +31,8 @@ from rules.errors import (
     InvalidSession,
     IpNotAllowed,
     RateLimited,
-    Refusal,
 )
+from rules.refusal import Refusal
 from store.accounts import keys, signed_in
 
 log = logging.getLogger("hiring.keys")

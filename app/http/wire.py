@@ -12,7 +12,7 @@ from app.http.live import channel
 from app.http.threads import clients, hop
 from app.instance import logs
 from rules import errors, links, networks
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from store.database.ids import new_id
 
 log = logging.getLogger("hiring.sockets")

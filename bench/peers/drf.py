@@ -38,16 +38,15 @@ settings.configure(
 )
 django.setup()
 
-# Models and views can be imported once Django is set up, which E402 does not know.
-from django.contrib.postgres.fields import ArrayField  # noqa: E402
-from django.core.wsgi import get_wsgi_application  # noqa: E402
-from django.db import connection, models, transaction  # noqa: E402
-from django.db.models import F, Q  # noqa: E402
-from django.urls import path  # noqa: E402
-from rest_framework import serializers  # noqa: E402
-from rest_framework.authentication import BaseAuthentication  # noqa: E402
-from rest_framework.response import Response  # noqa: E402
-from rest_framework.views import APIView, exception_handler  # noqa: E402
+from django.contrib.postgres.fields import ArrayField  # noqa: E402 - once Django is set up
+from django.core.wsgi import get_wsgi_application  # noqa: E402 - once Django is set up
+from django.db import connection, models, transaction  # noqa: E402 - once Django is set up
+from django.db.models import F, Q  # noqa: E402 - once Django is set up
+from django.urls import path  # noqa: E402 - once Django is set up
+from rest_framework import serializers  # noqa: E402 - once Django is set up
+from rest_framework.authentication import BaseAuthentication  # noqa: E402 - once Django is set up
+from rest_framework.response import Response  # noqa: E402 - once Django is set up
+from rest_framework.views import APIView, exception_handler  # noqa: E402 - once Django is set up
 
 count = redis.Redis.from_url(work.REDIS_URL).register_script(work.LUA)
 

@@ -14,7 +14,8 @@ from rules import invitations as invitation_rules
 from rules import sessions as session_rules
 from rules.caller import Caller
 from rules.clock import now
-from rules.errors import AssessmentNotActive, InviteQuotaExceeded, LimitReached, NotFound, Refusal
+from rules.errors import AssessmentNotActive, InviteQuotaExceeded, LimitReached, NotFound
+from rules.refusal import Refusal
 from store import events
 from store.accounts import organisations
 from store.advancing import enrollments

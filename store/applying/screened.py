@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from rules import plans, screening
 from rules.clock import now
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from rules.steps import Outcome, Task, status
 from store import events, outbox
 from store.accounts import limits, organisations

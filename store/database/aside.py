@@ -51,7 +51,8 @@ class Row:
 
 def hidden(kind: str) -> Select[Any]:
     """Select the ids of a kind that nobody takes now."""
-    waits = or_(SetAside.again_at.is_(None), SetAside.again_at > now())
+    # The database's clock, so that a statement can be written once for all times.
+    waits = or_(SetAside.again_at.is_(None), SetAside.again_at > func.now())
     return select(SetAside.row_id).where(SetAside.kind == kind, waits)
 
 

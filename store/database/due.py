@@ -4,7 +4,6 @@ import copy
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Self
-from uuid import UUID
 
 from sqlalchemy import (
     Boolean,
@@ -49,9 +48,9 @@ class Due:
         self._order = moment if order is None else order
         self._id = model.id if id is None else id
 
-    def of_tests(self, organisation_id: UUID) -> Self:
-        """Return the same of one organisation's test mode alone."""
-        mine = (self.model.organisation_id == organisation_id, ~self.model.livemode)
+    def of_tests(self, organisation_id: Any, *found_by: Any) -> Self:
+        """Return the same of one organisation's test mode alone; `found_by`: what an index leads to it by."""
+        mine = (self.model.organisation_id == organisation_id, ~self.model.livemode, *found_by)
         limited = copy.copy(self)
         # An expression, since by the order of all moments PostgreSQL would pass those of everybody else.
         order = self._moment + literal(timedelta(0), Interval())
@@ -124,9 +123,9 @@ class DueByOwner(Due):
         super().__init__(kind, model, moment, *conditions, after=most)
         self._settings, self._days, self._are_set = days.class_, days, are_set
 
-    def of_tests(self, organisation_id: UUID) -> Self:
+    def of_tests(self, organisation_id: Any, *found_by: Any) -> Self:
         """Return the same of one organisation's test mode alone."""
-        limited = super().of_tests(organisation_id)
+        limited = super().of_tests(organisation_id, *found_by)
         mine = self._settings.organisation_id == organisation_id
         vars(limited).update(_are_set=self._are_set & mine)
         return limited

@@ -143,6 +143,25 @@ def reading() -> Iterator[Reading]:
 
 
 @contextmanager
+def beside() -> Iterator[psycopg.Connection[Any]]:
+    """Make a connection that the pool does not count, for what holds one for longer than a request may; then close it.
+
+    Each of its statements stands for itself.
+    """
+    try:
+        held = engine().raw_connection()
+    except sqlalchemy.exc.TimeoutError as fault:
+        raise waits.understand(fault) from None
+    connection = cast("psycopg.Connection[Any]", held.driver_connection)
+    held.detach()
+    try:
+        connection.autocommit = True
+        yield connection
+    finally:
+        held.close()
+
+
+@contextmanager
 def taken(pool: Engine) -> Iterator[psycopg.Connection[Any]]:
     """Take a pool's connection and give it back; when it is lost, the others are forgotten too."""
     try:

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import psycopg
-from sqlalchemy import BigInteger, ForeignKey, text
+from sqlalchemy import BigInteger, Boolean, DateTime, ForeignKey, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from rules.clock import now
 from store import outbox
 from store.database import waits
 from store.database.base import Base
-from store.database.engine import Change, Means, engine
+from store.database.engine import Change, Means, Reading, beside
 from store.database.prepared import Prepared
 from store.operating import moving
 
@@ -31,21 +30,28 @@ class TestClock(Base):
     advanced_seconds: Mapped[int] = mapped_column(BigInteger)
 
 
+_WAIT = "SET LOCAL lock_timeout = '{0}s'; SET LOCAL statement_timeout = '{0}s'"
+# What is asked on it changes nothing, and is asked often: it is planned once.
+_ALONE = "SET default_transaction_read_only = on; SET plan_cache_mode = force_generic_plan"
+
+
 @contextmanager
-def alone(organisation_id: UUID) -> Iterator[None]:
+def alone(organisation_id: UUID) -> Iterator[Reading]:
     """Move a clock alone for as long as the block, in as many transactions as it takes; raises WaitRanOut.
 
-    The lock is that of a connection beside the pool, so that it ends with whoever dies.
+    The lock is that of a connection beside the pool, so that it ends with whoever dies; it is there to look with, too.
     """
-    url = engine().url.set(drivername="postgresql").render_as_string(hide_password=False)
     name = hashlib.sha256(b"test clock " + organisation_id.bytes).digest()
-    with psycopg.connect(url, autocommit=True, connect_timeout=5) as connection:
-        connection.execute(f"SET lock_timeout = '{WAIT_SECONDS}s'")
+    with beside() as connection:
         try:
-            connection.execute("SELECT pg_advisory_lock(%s)", [int.from_bytes(name[:8], signed=True)])
+            with connection.transaction():
+                connection.execute(_WAIT.format(WAIT_SECONDS))
+                connection.execute("SELECT pg_advisory_lock(%s)", [int.from_bytes(name[:8], signed=True)])
+            connection.execute(_ALONE)
         except psycopg.Error as fault:
             raise waits.understand(fault) from None
-        yield
+        connection.prepare_threshold = 0
+        yield Reading(connection)
 
 
 _ADVANCED = Prepared(
@@ -83,7 +89,8 @@ class Waiting(NamedTuple):
 
 # Who renews a lease does so in time; what has less left of it was left, or put off.
 _FRESH = outbox.LEASE.total_seconds() - outbox.RENEWED_SECONDS - 2
-_WAITING = Prepared(
+# What stands before others in the statement that looks what there is to do (workers.advancing).
+WAITING = (
     text(f"""
     WITH work AS MATERIALIZED (
         SELECT due_at, attempts > 0 AND due_at BETWEEN :moment + interval '{_FRESH} seconds'
@@ -104,13 +111,9 @@ _WAITING = Prepared(
            least((SELECT min(due_at) FROM work WHERE NOT is_held AND due_at > :moment),
                  (SELECT min(next_attempt_at) FROM sending WHERE NOT is_held AND next_attempt_at > :moment)) AS next_at
     """)  # noqa: S608 - of our own words
+    .columns(told=Boolean, asked=Boolean, sendable=Boolean, in_hand=Boolean, next_at=DateTime(timezone=True))
+    .subquery("waiting")
 )
-
-
-def waiting(means: Means, organisation_id: UUID, *, without: Collection[str]) -> Waiting:
-    """Say what waits in an organisation's test mode, but for some kinds of work."""
-    found = _WAITING.first(means, organisation_id=organisation_id, without=list(without), moment=now())
-    return Waiting(*found)
 
 
 _ENDPOINTS = Prepared(
@@ -160,3 +163,24 @@ def told(means: Means, organisation_id: UUID, after: UUID) -> list[Any]:
 def switched(means: Means, organisation_id: UUID) -> dict[UUID, bool]:
     """Say of each endpoint of an organisation's test mode whether it is switched on."""
     return {row.id: row.is_active for row in _SWITCHED.all(means, organisation_id=organisation_id)}
+
+
+_TRIED = Prepared(
+    text(f"""
+    SELECT delivery.id, delivery.attempts, true AS is_pending
+    FROM webhook_endpoints AS endpoint CROSS JOIN LATERAL (
+        SELECT id, attempts FROM deliveries
+        WHERE endpoint_id = endpoint.id AND status = 'pending' AND attempts > 0
+        ORDER BY next_attempt_at LIMIT 1000
+    ) AS delivery
+    WHERE {moving.TESTS} AND pending_delivery_count > 0
+    UNION ALL
+    SELECT id, attempts, false FROM deliveries WHERE id = ANY (CAST(:known AS uuid[])) AND status <> 'pending'
+    ORDER BY id
+    """)  # noqa: S608 - the same
+)
+
+
+def tried(means: Means, organisation_id: UUID, known: Collection[UUID] = ()) -> list[Any]:
+    """Say how often each delivery was tried that is to be tried again, and those that are known and done by now."""
+    return _TRIED.all(means, organisation_id=organisation_id, known=list(known))

@@ -7,11 +7,12 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Column, DateTime, Table, UniqueConstraint, text
+from sqlalchemy import Column, DateTime, Table, UniqueConstraint, Uuid, bindparam, text
 
 from store import outbox
 from store.database import prepared
 from store.database.base import Base
+from store.database.due import Due
 from store.database.engine import Change
 from store.database.locks import ORDER
 from store.database.prepared import Prepared
@@ -83,6 +84,16 @@ def owned(table: Table) -> str | None:
         if parent is not table and (above := owned(parent)):
             return f"{key.parent.name} IN (SELECT id FROM {parent.name} WHERE {above})"  # noqa: S608 - names of tables
     return TESTS if is_owner else None
+
+
+def of_tests(due: Due, organisation_id: UUID | None = None) -> Due:
+    """Limit what falls due to one organisation's test mode; without one to that which a prepared statement is given.
+
+    Where no index leads to all its rows, they are found by what they belong to.
+    """
+    mine = bindparam("organisation_id", organisation_id, type_=Uuid())
+    where = owned(due.model.__table__)
+    return due.of_tests(mine, *([text(where).bindparams(mine)] if where and where != TESTS else []))
 
 
 def _leads_to_tests(table: Table) -> bool:

@@ -21,7 +21,8 @@ from app.http.threads.lanes import ORDINARY
 from app.http.validation import Reader
 from app.instance.settings import Settings
 from rules.caller import Caller
-from rules.errors import InsufficientScope, InvalidApiKey, PlanRequired, Refusal
+from rules.errors import InsufficientScope, InvalidApiKey, PlanRequired
+from rules.refusal import Refusal
 from tests import api, asgi
 from tests.api import Api, Tenant
 

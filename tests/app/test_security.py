@@ -20,7 +20,7 @@ from app.http.context import Request
 from app.instance import logs
 from rules import networks, tokens
 from rules.clock import now
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from rules.scopes import SCOPES, TWINS
 from store.accounts import keys, limits
 from tests import asgi

@@ -72,6 +72,21 @@ def test_operations_are_found_by_what_they_are_called_and_where_they_are(page: P
     expect(page.locator("[id^='operations-tag-']")).not_to_have_count(1)
 
 
+def test_events_are_found_by_their_type(page: Page) -> None:
+    reference(page)
+    search = page.get_by_label("Find an operation or event")
+    events = page.locator("[id^='operations-webhooks-receive_']")
+    search.fill("invitation.expired")
+    expect(events).to_have_count(1)
+    expect(events).to_contain_text("invitation.expired")
+    expect(page.get_by_text("No operation is called so.")).to_be_visible()
+    search.fill("POST /invites/{token}")
+    expect(page.locator("#operations-invitations-remind_invitation")).to_be_visible()
+    expect(events).to_have_count(0)
+    search.fill("")
+    expect(events).to_have_count(len(EVENTS))
+
+
 def test_every_event_is_shown(page: Page) -> None:
     shown = reference(page).locator("#reference").inner_text()
     assert [name for name in EVENTS if name not in shown] == []

@@ -31,6 +31,15 @@ JOURNEY = {
 }
 
 
+DEBIANS = Path("/usr/share/java")
+JARS = {  # with Debian's package; tests/clients/stock/java has the signatures of what Debian lacks
+    DEBIANS / "gson.jar": "libgoogle-gson-java",
+    DEBIANS / "okhttp.jar": "libokhttp-java",
+    DEBIANS / "okio.jar": "libokio-java",
+    DEBIANS / "geronimo-annotation-1.3-spec.jar": "libgeronimo-annotation-1.3-spec-java",
+}
+
+
 @pytest.fixture(scope="module")
 def bin() -> Path:
     """openapi-generator, a Java to run it, and what its Python client needs."""
@@ -101,7 +110,7 @@ def test_hey_apis_client_plays_the_hiring_journey(
     compile_and_run(service, tmp_path, "hey")
 
 
-def test_openapi_generator_makes_a_java_client_that_names_every_body(
+def test_openapi_generators_java_client_compiles_and_names_every_body(
     document: Path, bin: Path, tmp_path: Path
 ) -> None:
     generate(bin, document, "java", tmp_path)
@@ -113,3 +122,14 @@ def test_openapi_generator_makes_a_java_client_that_names_every_body(
         "CasesReplace ",
     ):
         assert signature in assessments
+    lacking = [package for jar, package in JARS.items() if not jar.exists()]
+    javac = shutil.which("javac")
+    if lacking or javac is None:
+        pytest.skip(
+            f"It was made, but not compiled: of Debian's packages there is no {lacking or ['a JDK']}."
+        )
+    # The generator's own jar has the rest: commons-lang3, and javax.annotation's Nonnull.
+    [generator] = bin.parent.glob("lib/python*/site-packages/openapi_generator_cli/*.jar")
+    sources = [*(tmp_path / "src" / "main").rglob("*.java"), *(STOCK / "java").rglob("*.java")]
+    jars = os.pathsep.join(map(str, [generator, *JARS]))
+    run([javac, "-proc:none", "-d", tmp_path / "made", "-cp", jars, *sources])

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from app.http.schema import draft4
 from app.instance.settings import ROOT
 from rules import errors
+from rules.refusal import Refusal
 from tests.api import Tenant
 from tests.browser.pictures import PICTURES
 from tests.documents import documents, operations
@@ -22,7 +23,7 @@ SERVED = [*ERRORS, *sorted((DOCS / "guides").glob("*.md")), EVENTS, DOCS / "api-
 REFUSALS = {
     kind.code: kind
     for kind in vars(errors).values()
-    if isinstance(kind, type) and issubclass(kind, errors.Refusal) and kind is not errors.Refusal
+    if isinstance(kind, type) and issubclass(kind, Refusal) and kind is not Refusal
 }
 
 

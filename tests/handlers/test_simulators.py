@@ -1,13 +1,18 @@
 """Those who are played do what the real ones do: the same test runs both ways, and the events are the same."""
 
+import json
 from typing import Any
 
 import pytest
 
+from app.instance.settings import Settings
 from schemas import document
 from tests.api import Api, Tenant, address
+from tests.hooks import wired
 from tests.operations import states
 from tests.probes import refusal
+
+__all__ = ["wired"]
 
 CHOICE = states.CHOICE | {"points": 10}
 NUMBER = states.NUMBER | {"points": 20}
@@ -67,9 +72,25 @@ def test_a_candidate_who_is_played_is_told_of_like_a_real_one(tenant: Tenant, ot
     sit(tenant.test, an_invitation(tenant.test, CHOICE, NUMBER, TEXT))
     token = an_invitation(other.test, CHOICE, NUMBER, TEXT)
     did(other.test.post(f"/test/invites/{token}/take/", {"outcome": "pass", "violations": ["focus_loss"]}))
-    assert told(tenant.test) == told(other.test)
     assert facts(tenant.test) == facts(other.test)
     assert told(other.test)[-1] == "candidate.passed"
+
+
+def test_who_leaves_is_told_of_like_somebody_who_really_does(tenant: Tenant, other: Tenant) -> None:
+    tokens = []
+    for api in (tenant.test, other.test):
+        slug = states.an_assessment(api, CHOICE, NUMBER)["slug"]
+        did(api.patch(f"/assessments/{slug}/update/", {"time_limit_minutes": 30}))
+        tokens.append(api.invitation(slug)["invite_token"])
+    mine, theirs = tokens
+    side = candidate(tenant.test)
+    first = did(side.post(f"/invites/{mine}/start/", {"consent_accepted": True}))["cases"][0]
+    did(side.put(f"/invites/{mine}/answers/{first['assessment_case_id']}/", {"answer": "a"}))
+    did(other.test.post(f"/test/invites/{theirs}/take/", {"outcome": "abandon"}))
+    for one in (tenant, other):
+        did(one.test.post("/test/clock/advance/", {"seconds": 3600}))
+    assert facts(tenant.test) == facts(other.test)
+    assert told(other.test)[-1] == "candidate.failed"
 
 
 @pytest.mark.parametrize(("score", "reached"), [(100, "100.00"), (0, "0.00"), (40, "40.00"), (33, "33.00")])
@@ -183,19 +204,27 @@ def test_the_same_seed_makes_the_same_people_and_none_twice(tenant: Tenant, othe
 
 
 def test_who_is_made_up_is_told_of_like_who_applies(tenant: Tenant, other: Tenant) -> None:
-    theirs = a_job(other.test)
-    did(other.test.post(f"/test/jobs/{theirs}/applications/", {"count": 1, "quality": "strong"}))
-    mine = a_job(tenant.test)
-    files = {"cv": ("cv.txt", b"Ada Lovelace\n\nSkills\nPython\n", "text/plain")}
-    fields = {
-        "job_slug": mine,
-        "email": address(),
-        "full_name": "Ada",
-        "answers": '{"years": 4, "permit": true}',
+    theirs, mine = a_job(other.test), a_job(tenant.test)
+    [made] = did(other.test.post(f"/test/jobs/{theirs}/applications/", {"count": 1, "quality": "strong"}))[
+        "applications"
+    ]
+    # The same person applies by hand.
+    person = did(other.test.get(f"/applications/{made['application_id']}/"))
+    [cv] = person["attachments"]
+    content = other.test.get(f"/applications/{made['application_id']}/attachments/{cv['id']}/").content
+    answers = {
+        one["field_key"]: one["value_boolean"]
+        if one["field_type"] == "boolean"
+        else float(one["value_number"])
+        for one in person["answers"]
     }
+    fields = {name: person[name] for name in ("email", "full_name", "phone")}
+    fields |= {"job_slug": mine, "answers": json.dumps(answers)}
+    files = {"cv": (cv["filename"], content, cv["content_type"])}
     did(tenant.test.request("POST", "/applications/create/", data=fields, files=files))
     did(tenant.test.post("/test/clock/advance/", {"seconds": 1}))
-    assert told(tenant.test) == told(other.test)
+    assert facts(tenant.test) == facts(other.test)
+    assert told(other.test)[-1] == "application.screened"
 
 
 # --- Offers and interviews
@@ -229,7 +258,7 @@ def test_an_interview_is_played_like_a_real_one(tenant: Tenant, other: Tenant) -
     at = f"/test/interviews/{theirs['room_id']}/play/"
     shown = did(other.test.post(at, {"recommendation": "advance"}))
     assert (shown["status"], shown["outcome"]["recommendation"]) == ("ended", "advance")
-    assert told(tenant.test) == told(other.test)
+    assert facts(tenant.test) == facts(other.test)
     refusal(other.test.post(at), 400, "VALIDATION_ERROR")
 
 
@@ -278,6 +307,21 @@ def test_an_empty_test_mode_is_left_and_live_data_stays(tenant: Tenant, other: T
     assert [whole(api) for api in everybody[1:]] == before
     assert did(tenant.test.get("/test/clock/"))["advanced_seconds"] == 0
     states.a_submission(tenant.test)
+
+
+def test_mails_that_were_written_as_files_go_with_the_rest(
+    tenant: Tenant, other: Tenant, wired: Settings
+) -> None:
+    written = []
+    for api in (tenant.test, other.test):
+        api.invitation(api.assessment(cases=1)["slug"], email=(to := address()), send_email=True)
+        did(api.post("/test/clock/advance/", {"seconds": 1}))
+        [mail] = did(api.get("/test/mails/", params={"to": to}))["mails"]
+        written.append(wired.mail_dir / "test" / f"{mail['id']}.eml")
+    assert all(one.exists() for one in written)
+    did(tenant.test.post("/test/reset/"))
+    did(tenant.test.post("/test/clock/advance/", {"seconds": 1}))
+    assert [one.exists() for one in written] == [False, True]
 
 
 def test_the_test_world_is_for_test_keys_and_ones_own(tenant: Tenant, other: Tenant) -> None:

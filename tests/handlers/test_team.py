@@ -9,7 +9,8 @@ from starlette.testclient import TestClient
 
 import store
 from rules.clock import iso, now
-from rules.errors import DuplicateKey, LimitReached, NotFound, Refusal
+from rules.errors import DuplicateKey, LimitReached, NotFound
+from rules.refusal import Refusal
 from store.accounts import members
 from store.accounts.members import Member, MemberInvite
 from tests.api import Api, Tenant, address

@@ -136,29 +136,44 @@ def endpoint(api: Api, receiver: Receiver) -> Any:
     return made
 
 
+def failing(api: Api, receiver: Receiver) -> Any:
+    """An endpoint that nothing gets through to, and something to tell it of."""
+    made = endpoint(api, receiver)
+    receiver.answer(Answer(500))
+    api.job()
+    return made
+
+
 def test_deliveries_are_tried_again_at_their_moments_until_they_succeed(
     tenant: Tenant, receiver: Receiver
 ) -> None:
-    made = endpoint(tenant.test, receiver)
-    receiver.answer(Answer(500))
-    tenant.test.job()
-    advance(tenant.test, 7200)
+    made = failing(tenant.test, receiver)
+    began, moved = now(), advance(tenant.test, 7200)
     [delivery] = deliveries_of(made["id"])
     assert (delivery.status, delivery.attempts) == ("pending", 4)  # at once, after 5 s, 5 min, 30 min
+    assert [(one["kind"], one["id"]) for one in moved["happened"]] == [
+        ("delivery.attempted", str(delivery.id))
+    ] * 3
+    since = [
+        began - timedelta(seconds=7200),
+        *(datetime.fromisoformat(one["at"]) for one in moved["happened"]),
+    ]
+    waits = [(after - before).total_seconds() for before, after in itertools.pairwise(since)]
+    for wait, usual in zip(waits, (5, 300, 1800), strict=True):
+        assert 0.8 * usual - 2 <= wait <= 1.2 * usual + 2  # of whole seconds
     sent = [int(one.headers["webhook-timestamp"]) for one in receiver.requests]
     assert all(abs(now().timestamp() - one) < 60 for one in sent), "a receiver's tolerance holds"
     receiver.answer(200)
-    advance(tenant.test, 7200)
+    moved = advance(tenant.test, 7200)
     [delivery] = deliveries_of(made["id"])
     assert (delivery.status, delivery.attempts) == ("delivered", 5)
+    assert kinds(moved) == ["delivery.attempted"]
 
 
 def test_an_endpoint_that_fails_for_five_days_is_switched_off_and_is_found_when_it_is_back(
     tenant: Tenant, receiver: Receiver
 ) -> None:
-    made = endpoint(tenant.test, receiver)
-    receiver.answer(Answer(500))
-    tenant.test.job()
+    made = failing(tenant.test, receiver)
     advance(tenant.test, 3 * DAY)
     tenant.test.job()
     assert endpoint_of(made["id"]).is_active
@@ -169,7 +184,7 @@ def test_an_endpoint_that_fails_for_five_days_is_switched_off_and_is_found_when_
     assert not endpoint_of(made["id"]).is_active
     receiver.answer(200)
     moved = advance(tenant.test, 2 * DAY)
-    assert kinds(moved) == ["webhook.enabled"]
+    assert set(kinds(moved)) == {"webhook.enabled", "delivery.attempted"}
     assert endpoint_of(made["id"]).is_active
 
 

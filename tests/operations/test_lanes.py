@@ -14,6 +14,7 @@ import pytest
 from app.http.pipeline import Pipeline
 from app.http.threads.lanes import AT_ONCE
 from app.instance.settings import ROOT
+from store.operating import clocks
 from tests.api import Tenant
 from tests.documents import Documented
 from tests.operations.rows import Row, ask
@@ -87,13 +88,16 @@ def test_what_names_a_door_of_gateways_is_marked_and_nothing_else(operation: Doc
 
 
 def named(function: Callable[..., Any], seen: set[Any]) -> Iterator[str]:
-    """Name what a function of handlers/ has of gateways/, by itself or through others of handlers/ and workers/."""
+    """Name what a function of handlers/ has of gateways/, by itself or through others of handlers/ and workers/.
+
+    Who moves a clock alone waits for others as much as for a gateway.
+    """
     seen.add(function)
     function = inspect.unwrap(function)
     for node in ast.walk(ast.parse(inspect.getsource(function))):
         thing = resolved(node, function.__globals__)
         module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or ""
-        if callable(thing) and module.startswith("gateways"):
+        if callable(thing) and (module.startswith("gateways") or thing is clocks.alone):
             yield f"{module}.{thing.__name__}"
         elif inspect.isfunction(thing) and module.startswith(("handlers", "workers")) and thing not in seen:
             yield from named(thing, seen)

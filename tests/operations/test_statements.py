@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from app.http.threads.lanes import ORDINARY, PATIENCE
 from tests.api import Tenant
 from tests.documents import Documented
 from tests.operations.rows import Row, ask
@@ -20,7 +21,7 @@ from tests.operations.table.every import calls_others, each
 TABLE = Path(__file__).with_name("statements.txt")
 NOTED = {name: int(count) for name, count in (line.split() for line in TABLE.read_text().splitlines())}
 WRITES = os.environ.get("STATEMENTS") == "write"
-LANES = ("request-", "network-", "files-", "program-", "model-")  # the threads that requests run in
+LANES = (ORDINARY, *PATIENCE)  # the threads that requests run in
 found: dict[str, int] = {}
 
 
@@ -33,12 +34,13 @@ def written() -> Iterator[None]:
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What requests send from now on, without what begins and ends a transaction."""
+    """What requests send from now on, without what begins and ends a transaction or a connection is made with."""
     sent: list[str] = []
     execute = psycopg.Cursor.execute
 
     def executed(cursor: Any, query: Any, *given: Any, **options: Any) -> Any:
-        if threading.current_thread().name.startswith(LANES):
+        is_ours = threading.current_thread().name.rpartition("-")[0] in LANES
+        if is_ours and not str(query).startswith("SET "):
             sent.append(" ".join(str(query).split()))
         return execute(cursor, query, *given, **options)
 

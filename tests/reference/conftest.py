@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from tests.app.instances import ENVIRON, up, walkable
 from tests.browser.conftest import FLAGS, installed
-from tests.receiver import NOT_BY_ITSELF, Answer, Received, running
 
 ENDLESS = '{"growth": {"reads": 1000000, "writes": 1000000, "invites": 1000000, "interviews": 1000000}}'
 PATIENCE = 40_000  # ms: some things have to happen first, a grade or an expiry
@@ -48,23 +46,14 @@ class Reference:
         expect(shown.locator(".filled")).to_contain_text("Ready", timeout=PATIENCE)
 
 
-def later(received: Received) -> Answer:
-    """Take tests alone: what happens waits, and can be sent again."""
-    return Answer() if received.json["type"] == "webhook.test" else Answer(503, NOT_BY_ITSELF)
-
-
 @pytest.fixture(scope="session")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reference]:
     path = installed("chromium")
     if path is None:
         pytest.skip("There is no Chromium here: set CHROMIUM, or put chromium on the PATH.")
     environ = {"PLANS": ENDLESS, "CANDIDATE_LIMIT": "1000000"}
-    with walkable() as data, up(data / "data", environ=environ) as instance, running() as receiver:
+    with walkable() as data, up(data / "data", environ=environ) as instance:
         base_url, key = instance.facts["base_url"], instance.facts["test_key"]
-        receiver.answer(later)
-        api = httpx.Client(base_url=f"{base_url}/api/v1/public", headers={"Authorization": f"Bearer {key}"})
-        hook = api.post("/webhooks/create/", json={"url": receiver.url, "events": ["*"], "name": "ATS"})
-        api.post(f"/webhooks/{hook.raise_for_status().json()['id']}/test/").raise_for_status()
         folder = tmp_path_factory.mktemp("samples")
         (folder / "cv.txt").write_text("Ada Lovelace\nada@example.com\n\nSkills: Python\n")
         (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(64))

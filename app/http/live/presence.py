@@ -11,7 +11,7 @@ from app.http.live import reading
 from app.http.live.clients import Client, Room
 from app.http.threads.hop import Hop
 from rules import rooms
-from rules.errors import Refusal
+from rules.refusal import Refusal
 from store.interviewing.presence import Side
 from store.interviewing.stream import Act
 

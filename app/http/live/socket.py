@@ -12,7 +12,8 @@ from app.http.live import frames, reading
 from app.http.live.clients import CLOSED, TOO_SLOW, Client, Room
 from app.http.live.hub import Hub
 from rules import rooms, voice
-from rules.errors import Invalid, RateLimited, Refusal
+from rules.errors import Invalid, RateLimited
+from rules.refusal import Refusal
 from store.interviewing import documents, stream
 from store.interviewing.stream import Act
 

@@ -1,0 +1,4 @@
+package io.gsonfire;
+
+/** What Debian does not have. */
+public interface TypeSelector<T> {}

@@ -1,0 +1,8 @@
+package org.openapitools.jackson.nullable;
+
+/** What Debian does not have. */
+public interface JsonNullable<T> {
+    boolean isPresent();
+
+    T get();
+}
