@@ -28,9 +28,8 @@ class Turns(Generic[Thing]):
         self._waiting: OrderedDict[Hashable, deque[Thing]] = OrderedDict()  # of parties below their share
         self._held: dict[Hashable, deque[Thing]] = {}  # of parties that have it
         self._taken: Counter[Hashable] = Counter()
-        self._began = (
-            -math.inf
-        )  # of the time that is counted: how much each took in it, and in the one before
+        # How much each took since that moment, and in as long a time before.
+        self._began = -math.inf
         self._lately, self._before = Counter[Hashable](), Counter[Hashable]()
 
     def put(self, party: Hashable, thing: Thing) -> None:
