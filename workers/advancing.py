@@ -138,9 +138,8 @@ class _Clock:
     mark: UUID = field(default_factory=new_id)  # what the audit log has said so far is older
     seen: set[UUID] = field(default_factory=set)
     switched: dict[UUID, bool] = field(default_factory=dict)  # endpoints: whether they are on
-    tried: dict[UUID, int] = field(
-        default_factory=dict
-    )  # deliveries: how often, of those that are to be tried again
+    # Deliveries: how often, of those that are to be tried again.
+    tried: dict[UUID, int] = field(default_factory=dict)
 
     def advance(self, seconds: int | None) -> Advanced:
         self.switched = clocks.switched(self.reading, self.organisation_id)

@@ -224,9 +224,8 @@ REJECTION_MAILS = Due(
     "rejection mails",
     Application,
     Application.rejection_mail_at,
-    or_(
-        *(Application.status == one for one in sorted(rules.TURNED_AWAY))
-    ),  # can be written once, unlike a list
+    # Can be written once, unlike a list.
+    or_(*(Application.status == one for one in sorted(rules.TURNED_AWAY))),
 )
 
 
