@@ -119,6 +119,7 @@ function plugin(operations, events) {
         authorizeBtn: nothing,
         authorizeOperationBtn: nothing,
         ServersContainer: nothing,
+        FilterContainer: nothing,
         TryItOutButton: nothing,
         // A link within a button is neither for who uses no mouse; the address changes as an operation is opened.
         DeepLink: () => ({ text }) => h("span", null, text),
@@ -198,6 +199,7 @@ function begin(spec) {
       const fitting = text ? [...operations.values()].filter((one) => finds(one.text)) : [];
       const tags = new Set(fitting.map((one) => one.tag));
       layoutActions.updateFilter(text || false);
+      place.classList.toggle("searching", text !== "");
       for (const tag of [...found].filter((one) => !tags.has(one))) layoutActions.show(["operations-tag", tag], false);
       for (const tag of [...tags].filter((one) => !found.has(one))) layoutActions.show(["operations-tag", tag], true);
       found = tags;

@@ -79,6 +79,7 @@ def test_events_are_found_by_their_type(page: Page) -> None:
     search.fill("invitation.expired")
     expect(events).to_have_count(1)
     expect(events).to_contain_text("invitation.expired")
+    expect(events).to_be_in_viewport()
     expect(page.get_by_text("No operation is called so.")).to_be_visible()
     search.fill("POST /invites/{token}")
     expect(page.locator("#operations-invitations-remind_invitation")).to_be_visible()
