@@ -54,6 +54,8 @@ PICTURES: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
     "take-dark": (write_a_program, {"viewport": DESK, "color_scheme": "dark"}),
     "take-phone": (choose, {**PHONE, "color_scheme": "light"}),
 }
+LOOKS = ("light", "dark")
+NAMES = {*PICTURES, *(f"{page}-{look}" for page in ("job", "room") for look in LOOKS)}
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -67,14 +69,14 @@ def test_take(new_context: Callable[..., BrowserContext], name: str) -> None:
     take(page, name)
 
 
-@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("look", LOOKS)
 def test_job(new_context: Callable[..., BrowserContext], careers: str, look: str) -> None:
     page = new_context(viewport=BESIDE, color_scheme=look).new_page()
     page.goto(f"{careers}backend-engineer/")
     take(page, f"job-{look}")
 
 
-@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("look", LOOKS)
 def test_room(new_context: Callable[..., BrowserContext], webs: list[Web], look: str) -> None:
     room = prepare()
     candidate, interviewer = (
