@@ -15,7 +15,9 @@ def test_the_part_in_typescript_type_checks_and_runs(tmp_path: Path) -> None:
     node = nodes.node()
     if node is None:
         pytest.skip("There is no Node of at least 22.18 here, and none could be installed.")
-    _, heading, part = (ROOT / "docs" / "guides" / "ci.md").read_text().partition("## The same in TypeScript\n")
+    _, heading, part = (
+        (ROOT / "docs" / "guides" / "ci.md").read_text().partition("## The same in TypeScript\n")
+    )
     guide = tmp_path / "ci.md"
     guide.write_text(heading + part)
     command = tmp_path / "venv" / "bin" / "hiring"  # as it is installed at the beginning of the guide
