@@ -35,7 +35,7 @@ KINDS_ASKED = {"GET": KINDS["get"], "POST": KINDS["post"]}
 def measure(quick: bool) -> list[Figure]:
     """Play a year; then ask in alternating rounds, with clocks that stand still and with two that are moved."""
     took: dict[tuple[str, bool], list[float]] = {}
-    months = 0
+    days = 0.0
     with figures.place(plans=PLANS) as settings:
         began = time.monotonic()
         with TestClient(create_app(settings), base_url=settings.base_url) as http:
@@ -47,7 +47,7 @@ def measure(quick: bool) -> list[Figure]:
                 for beside in (False, True) if number % 2 else (True, False):
                     with moving(port) if beside else ExitStack() as moved:
                         found = asked(port, key, QUICK_SECONDS if quick else SECONDS, f"{number}{beside:d}")
-                    months += moved() if beside else 0
+                    days += moved() if beside else 0
                     for kind, seconds in found.items():
                         took.setdefault((kind, beside), []).extend(seconds)
     made = [figures.at_most("clocks: a year of a test mode, on one core", year, "s", 60)]
@@ -60,7 +60,7 @@ def measure(quick: bool) -> list[Figure]:
                 f"clocks: p99 of a live {kind} beside two that are moved", beside_two, "ms", limit
             ),
         ]
-    return [*made, figures.plain("clocks: months that passed meanwhile", months, "")]
+    return [*made, figures.plain("clocks: days that passed meanwhile, of both", days, "")]
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def asked(port: int, key: str, seconds: float, mark: str) -> dict[str, list[floa
 
 @contextmanager
 def moving(port: int) -> Iterator[Any]:
-    """Have two organisations let months pass; what is given says how many, once that has ended."""
+    """Have two organisations let time pass; what is given says how many days, once that has ended."""
     over = Event()
     with store.transaction() as session:
         owners = [organisations.create(session, name="Tester", plan="enterprise") for _ in range(2)]
@@ -103,9 +103,9 @@ def moving(port: int) -> Iterator[Any]:
             over.set()
 
 
-def let_pass(port: int, key: str, over: Event) -> int:
-    """Invite some people and let a month pass, until it is over; return how many months it were."""
-    url, months = f"http://127.0.0.1:{port}{PREFIX}", 0
+def let_pass(port: int, key: str, over: Event) -> float:
+    """Invite some people and let a month pass, until it is over; return how many days it were."""
+    url, seconds = f"http://127.0.0.1:{port}{PREFIX}", 0
     headers = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=url, headers=headers, timeout=60, trust_env=False) as api:
 
@@ -119,13 +119,13 @@ def let_pass(port: int, key: str, over: Event) -> int:
         api.patch(f"/assessments/{slug}/update/", json={"status": "active"}).raise_for_status()
         while not over.is_set():
             for number in range(INVITED):
-                person = {"email": f"m{months}-{number}@example.com", "expires_days": 1 + number}
+                person = {"email": f"m{seconds}-{number}@example.com", "expires_days": 1 + number}
                 ask(f"/assessments/{slug}/invites/", person)
             left = MONTH
             while left and not over.is_set():
-                left = ask("/test/clock/advance/", {"seconds": left})["remaining_seconds"]
-            months += not left
-    return months
+                moved = ask("/test/clock/advance/", {"seconds": left})
+                left, seconds = moved["remaining_seconds"], seconds + moved["advanced_seconds"]
+    return seconds / 86_400
 
 
 if __name__ == "__main__":

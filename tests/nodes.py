@@ -29,6 +29,13 @@ def node() -> str | None:
     return str(own)
 
 
+def path(folder: Path) -> str:
+    """Return a PATH on which that Node comes first, by a link made in a folder; npm is whichever is there."""
+    folder.mkdir()
+    (folder / "node").symlink_to(Path(str(node())).absolute())
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
 def npm(*words: str, cwd: Path) -> None:
     """Run npm with that Node."""
     own = node()

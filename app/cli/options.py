@@ -38,7 +38,7 @@ def show(facts: Mapping[str, object], *, as_json: bool) -> None:
         return
     width = max(map(len, facts))
     for name, value in facts.items():
-        click.echo(f"{name.replace('_', ' '):{width}}  {value}")
+        click.echo(f"{name.replace('_', ' '):{width}}  {'none' if value is None else value}")
 
 
 def table(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:

@@ -43,14 +43,17 @@ class Recipe:
     descriptors: Sequence[int] = field(default=())
 
 
-def spawn(recipe: Recipe) -> subprocess.Popen[bytes]:
-    """Start a child that is stopped when we die. Call from the main thread: it is the one that counts."""
+def spawn(recipe: Recipe, *, waits: bool = False) -> subprocess.Popen[bytes]:
+    """Start a child that is stopped when we die. Call from the main thread: it is the one that counts.
+
+    One that `waits` reads its environment from standard input when it has loaded what it needs: see `tell`.
+    """
     keep_short(recipe.log)
     with recipe.log.open("ab") as log:
         recipe.log.chmod(0o600)
         return subprocess.Popen(
             list(recipe.command),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if waits else subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             env=dict(recipe.environ),
@@ -61,6 +64,18 @@ def spawn(recipe: Recipe) -> subprocess.Popen[bytes]:
             preexec_fn=_die_with_parent(os.getpid(), recipe.stop),  # noqa: PLW1509 - two system calls
             **as_account(recipe.account),
         )
+
+
+def tell(process: subprocess.Popen[bytes], environ: Mapping[str, str]) -> None:
+    """Let a child go on that waits; one that has died meanwhile is noticed by whoever looks after it."""
+    assert process.stdin
+    with contextlib.suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(json.dumps(dict(environ)).encode())
+
+
+def told() -> None:
+    """Wait for that as such a child; end where who started us has."""
+    os.environ.update(json.loads(sys.stdin.read() or sys.exit(1)))
 
 
 def as_account(account: Account | None) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def is_made(where: Places) -> bool:
 def recipe(where: Places, *, durable: bool = True) -> Recipe:
     """Say how to start PostgreSQL on the instance's data, which is made on first use."""
     data = where.state / "postgres"
-    program = _prepare(where, data)
+    program = _prepare(where, data, [] if durable else ["--no-sync"])
     settings = SETTINGS if durable else SETTINGS | CARELESS
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     return Recipe(
@@ -98,7 +98,7 @@ def clear(where: Places) -> None:
     (data / "postmaster.pid").unlink(missing_ok=True)
 
 
-def _prepare(where: Places, data: Path) -> binaries.Program:
+def _prepare(where: Places, data: Path, care: list[str]) -> binaries.Program:
     version = data / "PG_VERSION"
     if version.exists():
         return binaries.postgres(where.account, major=int(version.read_text()))
@@ -111,7 +111,17 @@ def _prepare(where: Places, data: Path) -> binaries.Program:
         fresh.mkdir(mode=0o700)
         if maker:
             os.chown(fresh, maker.uid, maker.gid)
-        initdb = [str(program.path.parent / "initdb"), "-U", "postgres", "-E", "UTF8", "-A", "trust", *locale]
+        initdb = [
+            str(program.path.parent / "initdb"),
+            "-U",
+            "postgres",
+            "-E",
+            "UTF8",
+            "-A",
+            "trust",
+            *care,
+            *locale,
+        ]
         made = _run([*initdb, "-D", str(fresh)], maker)
         if made.returncode == 0:
             break

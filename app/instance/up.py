@@ -6,10 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 
@@ -64,29 +66,42 @@ def run(
             _say(f"Starting in {where.data} …")
             if where.state != where.data:
                 _say(f"Its servers cannot run below a private folder: they keep theirs in {where.state}")
-            with _servers(where, durable=durable) as servers:
-                _run(where, servers, listener, as_json=as_json, metrics=metrics)
+            # Loading takes web as long as it takes the servers to be ready, and us.
+            figures = {"METRICS_PORT": "0" if metrics else ""}  # one port cannot be that of three processes
+            ahead = _recipe(where, listener, ["web", "--waits"], os.environ | figures)
+            threading.Thread(target=import_module, args=["store.operating.migrate"], daemon=True).start()
+            with _begun(ahead) as web, _servers(where, durable=durable) as servers:
+                _run(where, servers, listener, web, as_json=as_json, more=figures)
     except Stopped:
         _say("Stopped.")
 
 
-def _run(where: Places, servers: Servers, listener: socket.socket, *, as_json: bool, metrics: bool) -> None:
+def _run(
+    where: Places,
+    servers: Servers,
+    listener: socket.socket,
+    web: subprocess.Popen[bytes],
+    *,
+    as_json: bool,
+    more: dict[str, str],
+) -> None:
     base_url = os.environ.get("BASE_URL") or listening.url(listener)
     servers.publish(base_url=base_url)
     places.keep_base_url(where, base_url)
     made = opening.assemble(where, embedded.published(where))
     servers.publish(base_url=base_url, postgres=made.database_url, redis=made.redis_url)
     demo = _demo(where, made.database_url)
-    environ = os.environ | settings.environment(made)
+    environ = os.environ | settings.environment(made) | more
     if not os.environ.get("REFERENCE_KEY") and listening.is_private(listener, base_url):
         environ["REFERENCE_KEY"] = demo["test_key"]
-    environ["METRICS_PORT"] = "0" if metrics else ""  # one port cannot be that of three processes
-    watched: list[Watched] = []
+    first, *others = (_recipe(where, listener, [one], environ) for one in ("web", "work", "schedule"))
+    watched = [Watched(first, web, time.monotonic())]
     try:
-        for recipe in _recipes(where, listener, environ):
-            watched.append(Watched(recipe, children.spawn(recipe), time.monotonic()))
+        children.tell(web, environ)
         link = demo_keys.sign_in_link(made.database_url, base_url)
         _await_web(listener, watched[0])
+        for recipe in others:  # what they do waits for a request; until then processors are web's
+            watched.append(Watched(recipe, children.spawn(recipe), time.monotonic()))
         announce.ready(where, base_url, demo, link, as_json=as_json)
         _watch(servers, watched)
     finally:
@@ -108,18 +123,27 @@ def _demo(where: Places, database_url: str) -> dict[str, str]:
     return made
 
 
-def _recipes(where: Places, listener: socket.socket, environ: dict[str, str]) -> list[Recipe]:
-    web = ["web", "--fd", str(listener.fileno())]
-    return [
-        Recipe(
-            name=words[0],
-            command=[sys.executable, "-P", "-m", "app.cli", *words, "--data", str(where.data)],
-            log=where.logs / f"{words[0]}.log",
-            environ=environ,
-            descriptors=[listener.fileno()] if words is web else [],
-        )
-        for words in (web, ["work"], ["schedule"])
-    ]
+def _recipe(where: Places, listener: socket.socket, words: list[str], environ: dict[str, str]) -> Recipe:
+    is_web = words[0] == "web"
+    words = [*words, *(["--fd", str(listener.fileno())] if is_web else [])]
+    return Recipe(
+        name=words[0],
+        command=[sys.executable, "-P", "-m", "app.cli", *words, "--data", str(where.data)],
+        log=where.logs / f"{words[0]}.log",
+        environ=environ,
+        descriptors=[listener.fileno()] if is_web else [],
+    )
+
+
+@contextmanager
+def _begun(recipe: Recipe) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process that waits to be told; it ends with the block."""
+    process = children.spawn(recipe, waits=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            children.stop(process, recipe.stop, patience=PATIENCE)
 
 
 @contextmanager

@@ -23,7 +23,9 @@ def test_the_guide_works_in_a_fresh_venv(tmp_path: Path, monkeypatch: pytest.Mon
         "HIRING": str(ROOT),
         "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/shop",
     }
-    reader = blocks.Reader(tmp_path, environ, nodes.node())
+    if node := nodes.node():
+        environ["PATH"] = nodes.path(tmp_path / "bin")
+    reader = blocks.Reader(tmp_path, environ, node)
     try:
         reader.follow(ROOT / "docs" / "guides" / "ci.md")
     finally:

@@ -40,8 +40,9 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def executed(cursor: Any, query: Any, *given: Any, **options: Any) -> Any:
         is_ours = threading.current_thread().name.rpartition("-")[0] in LANES
-        if is_ours and not str(query).startswith("SET "):
-            sent.append(" ".join(str(query).split()))
+        written = " ".join(str(query).split())
+        if is_ours and not (written.startswith("SET ") and "; SET " in written):
+            sent.append(written)
         return execute(cursor, query, *given, **options)
 
     monkeypatch.setattr(psycopg.Cursor, "execute", executed)
@@ -57,4 +58,6 @@ def test_an_operation_sends_no_more_statements_than_are_written_down(
     ask(tenant.live, operation, row, ids)
     found[operation.id] = len(statements)
     if not WRITES:
-        assert len(statements) <= NOTED[operation.id], statements
+        # Who moves a clock looks as often as it takes.
+        more = 1.1 if operation.definition.get("x-lane") == "clock" else 1
+        assert len(statements) <= more * NOTED[operation.id], statements

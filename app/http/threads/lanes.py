@@ -21,9 +21,8 @@ AT_ONCE = "none"  # marks what waits for nothing: it is answered where requests 
 # How many times as long as an ordinary request may take what reaches the network, files, a program, a model.
 PATIENCE = {"network": 3, "files": 3, "program": 3, "model": 5, "clock": 5}
 
-CLOCK_THREADS = (
-    4  # for moving the clocks of test modes, which takes a connection of the pool each, now and then
-)
+# For moving the clocks of test modes, which takes a connection beside the pool each, and one of it now and then.
+CLOCK_THREADS = 4
 
 Party = tuple[UUID, bool]
 
