@@ -37,15 +37,7 @@ LONGEST_SUBJECT = 255  # characters of somebody's id there, as OpenID Connect ha
 LEEWAY = 60  # seconds by which clocks may differ
 # A secret that both know signs nothing here: whoever may read the settings could sign in as anybody.
 ALGORITHMS = (
-    "RS256",
-    "RS384",
-    "RS512",
-    "PS256",
-    "PS384",
-    "PS512",
-    "ES256",
-    "ES384",
-    "ES512",
+    *(f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)),
     "EdDSA",
     "Ed25519",
 )

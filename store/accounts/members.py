@@ -33,14 +33,7 @@ class Member(Base, Identified):
         Index("uq_members_organisation_email", "organisation_id", text("lower(email)"), unique=True),
         Index("ix_members_owner", "organisation_id", "id"),
         Index("ix_members_email", text("lower(email)")),
-        Index(
-            "uq_members_company",
-            "organisation_id",
-            "company_issuer",
-            "company_subject",
-            unique=True,
-            postgresql_where=text("company_subject IS NOT NULL"),
-        ),
+        Index("uq_members_company", "organisation_id", "company_issuer", "company_subject", unique=True),
     )
 
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"))

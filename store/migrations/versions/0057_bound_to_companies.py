@@ -19,13 +19,7 @@ COLUMNS = ("company_issuer", "company_subject")
 def upgrade() -> None:
     for name in COLUMNS:
         gently.add_column("members", sa.Column(name, sa.Text()))
-    gently.create_index(
-        "uq_members_company",
-        "members",
-        ["organisation_id", *COLUMNS],
-        unique=True,
-        postgresql_where=sa.text("company_subject IS NOT NULL"),
-    )
+    gently.create_index("uq_members_company", "members", ["organisation_id", *COLUMNS], unique=True)
 
 
 def downgrade() -> None:
