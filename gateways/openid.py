@@ -33,18 +33,11 @@ AT_A_TIME = 3  # exchanges of one process: a provider that is silent leaves the 
 FRESH_SECONDS = 3_600  # that what the provider publishes is used again
 ROTATED_SECONDS = 60  # after which its keys are read again for a token of a key that is not among them
 LEFT_ALONE_SECONDS = 5  # that a provider which failed is not asked again
+LONGEST_SUBJECT = 255  # characters of somebody's id there, as OpenID Connect has it
 LEEWAY = 60  # seconds by which clocks may differ
 # A secret that both know signs nothing here: whoever may read the settings could sign in as anybody.
 ALGORITHMS = (
-    "RS256",
-    "RS384",
-    "RS512",
-    "PS256",
-    "PS384",
-    "PS512",
-    "ES256",
-    "ES384",
-    "ES512",
+    *(f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)),
     "EdDSA",
     "Ed25519",
 )
@@ -118,16 +111,27 @@ def is_state(secret: str, state: str) -> bool:
     return hmac.compare_digest(_drawn(secret, "state").encode(), state.encode())
 
 
-def email(secret: str, code: str) -> str:
-    """Return the verified address of whom the provider has given a code. Goes to the network.
+@dataclass(frozen=True)
+class Known:
+    """Whom a provider names: their id there, which is theirs for good, and their address where it is verified."""
+
+    issuer: str
+    subject: str
+    email: str | None
+
+
+def who(secret: str, code: str) -> Known:
+    """Return whom the provider has given a code. Goes to the network.
 
     Raises SignInFailed for what the provider refuses or what does not prove anything, SignInProviderError, Unavailable.
     """
     provider = _there()
     claims: Mapping[str, Any] = _in_time(_claims(provider, secret, code))
-    if claims.get("email_verified") is not True or not isinstance(claims.get("email"), str):
-        raise SignInFailed(say("The company's sign-in does not say that your address is verified."))
-    return str(claims["email"])
+    subject, email = claims.get("sub"), claims.get("email")
+    if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT or "\0" in subject:
+        raise _unproven("sub")
+    is_verified = claims.get("email_verified") is True and isinstance(email, str)
+    return Known(provider.issuer, subject, email if is_verified else None)
 
 
 def _there() -> Provider:

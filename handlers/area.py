@@ -1,12 +1,13 @@
 """The pages of the area. They show and change nothing by themselves: each calls the operations of its table."""
 
 import hmac
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 from gateways import openid
 from handlers import pages
-from rules import brand
+from rules import brand, links, tokens
 from rules.caller import Caller
 from rules.clock import iso, now
 from rules.errors import CsrfFailed, InsufficientScope, Invalid
@@ -128,20 +129,23 @@ def sign_in_by_link_on_page(call: Call, token: str) -> View | Redirect:
     return _sign_in_page(refused=answer) if answer.error else Redirect(schemas.HOME, HEADERS | answer.headers)
 
 
-def show_company_sign_in_page(call: Call) -> View | Redirect:
+def show_company_sign_in_page(call: Call, next: str | None) -> View | Redirect:
     """Lead to the company's own sign-in."""
-    answer = call("begin_company_sign_in")
+    answer = call("begin_company_sign_in", body={"next": next} if next else {})
     if answer.error:
         return _sign_in_page(refused=answer)
     return Redirect(answer.body["authorization_url"], HEADERS | answer.headers)
 
 
 def show_company_code_page(
-    call: Call, code: str | None, state: str | None, error: str | None
+    call: Call, kept: Callable[[str], str | None], code: str | None, state: str | None, error: str | None
 ) -> View | Redirect:
-    """Sign in with what the company's own sign-in leads back with."""
+    """Sign in with what the company's own sign-in leads back with, and go on to the page that it was begun for."""
     answer = call("sign_in_by_company", body={"code": code or error or "none", "state": state or "none"})
-    return _sign_in_page(refused=answer) if answer.error else Redirect(schemas.HOME, HEADERS | answer.headers)
+    if answer.error:
+        return _sign_in_page(refused=answer)
+    after = tokens.leads_to(kept(links.starting_cookie()) or "")
+    return Redirect(schemas.local(after), HEADERS | answer.headers)
 
 
 def _sign_in_page(*, refused: Called | None = None, **values: Any) -> View:

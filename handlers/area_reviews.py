@@ -1,5 +1,6 @@
 """The review desk: answers that wait, one after the other, without whose they are unless that is wanted."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -34,7 +35,7 @@ def change_reviews_on_page(call: Call, caller: Caller | None, body: Body) -> Vie
     area.check(caller, body)
     if body["action"] != "begin":
         raise Invalid.at("/action", say("There is no such action."))
-    return _onward(call, body, _following(call, caller, body, None), "claim")
+    return _onward(call, caller, body, None, "claim")
 
 
 def show_review_page(call: Call, caller: Caller | None, id: UUID, **query: Any) -> View | Redirect:
@@ -50,7 +51,6 @@ def change_review_on_page(call: Call, caller: Caller | None, id: UUID, body: Bod
     action, csrf_token = body["action"], body["csrf_token"]
     if action not in DEEDS:
         raise Invalid.at("/action", say("There is no such action."))
-    following = _following(call, caller, body, id) if action in ("score", "skip") else []
     answer = call(DEEDS[action], csrf_token=csrf_token, id=id)
     if answer.error is None and action == "score":
         given = schemas.score(body["fields"], answer.body["case_order"])
@@ -59,7 +59,7 @@ def change_review_on_page(call: Call, caller: Caller | None, id: UUID, body: Bod
     if answer.error and action != "skip":
         return _review(call, caller, id, _asked(body), names=_names(body), answer=answer, given=body)
     if action in ("score", "skip"):  # what somebody else has in hand is left as it is
-        return _onward(call, body, following, action)
+        return _onward(call, caller, body, id, action)
     return Redirect(_address(QUEUE if action == "release" else f"{QUEUE}{id}/", body, action), area.HEADERS)
 
 
@@ -86,18 +86,24 @@ def _review(
     return area.show("review", call, caller, query, answer=answer, given=given, more=more, id=id)
 
 
-def _following(call: Call, caller: Caller, body: Body, id: UUID | None) -> list[str]:
-    """Return the answers to go on with: what the queue has now, before anything changes."""
+def _waiting(call: Call, caller: Caller, body: Body, id: UUID | None) -> Iterator[str]:
+    """Give the answers to go on with: those that come after one in the queue, then from its beginning.
+
+    Of each the next few, where one's own are, and then those that nobody has, however far away.
+    """
     assert caller.person
-    answer = call("list_reviews", query={"page_size": schemas.NEXT, **_asked(body)})
-    rows = [] if answer.error else answer.body["results"]
-    return schemas.following(rows, str(id or ""), str(caller.person.user_id))
+    me = str(caller.person.user_id)
+    for place in ({"after": id}, {}) if id else ({},):
+        for hand in ({}, {"claimed": "false"}):
+            query = {"page_size": schemas.NEXT, **place, **hand, **_asked(body)}
+            answer = call("list_reviews", query=query)
+            yield from schemas.free([] if answer.error else answer.body["results"], me, but=str(id))
 
 
-def _onward(call: Call, body: Body, ids: list[str], done: str) -> Redirect:
-    """Take the first of these in hand that nobody has taken meanwhile, and lead there."""
-    taken = (one for one in ids if call("claim_review", csrf_token=body["csrf_token"], id=one).error is None)
-    id = next(taken, None)
+def _onward(call: Call, caller: Caller, body: Body, after: UUID | None, done: str) -> Redirect:
+    """Take the first of what waits in hand that nobody has taken meanwhile, and lead there."""
+    ids, token = _waiting(call, caller, body, after), body["csrf_token"]
+    id = next((one for one in ids if call("claim_review", csrf_token=token, id=one).error is None), None)
     return Redirect(_address(f"{QUEUE}{id}/" if id else QUEUE, body, done if id else "nothing"), area.HEADERS)
 
 

@@ -65,3 +65,11 @@ def remove_member(session: Session, caller: Caller, user_id: UUID) -> None:
     roles.check_may_give(caller, found.role)
     rules.check_owner_stays(found.role, owners)
     session.delete(found)
+
+
+def unbind_company_sign_in(session: Session, caller: Caller, user_id: UUID) -> None:
+    """Let the next person whom the company's provider names for a member's address be them."""
+    roles.check_proven(caller, now())
+    found, _ = members.get(session, caller, user_id)
+    roles.check_may_give(caller, found.role)
+    found.company_issuer = found.company_subject = None

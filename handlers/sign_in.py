@@ -7,9 +7,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from rules import roles, tokens
+from rules import tokens
 from rules.caller import Caller, Person
-from rules.clock import iso
 from rules.errors import Invalid, RateLimited, SignInFailed
 from rules.words import say
 from schemas import people as schemas
@@ -72,7 +71,7 @@ def count(deed: str, whose: str, address: str) -> None:
     often += [Limit(f"limit:sign-in:{deed}:{hashed}", OF_ONE, seconds)] if whose else []
     wait = limits.take(often)[1]
     if wait is not None:
-        raise RateLimited(wait)
+        raise RateLimited(retry_after_seconds=wait)
 
 
 def _proven(session: Session, token: str | None, body: Body) -> Member | None:
@@ -92,7 +91,7 @@ def confirm_identity(begin: Begin, address: str, caller: Caller, body: Body) -> 
         proven_at = signed_in.prove(session, person.session_id) if is_right else person.proven_at
     if not is_right:
         raise SignInFailed
-    return {"proven_until": iso(proven_at + roles.PROVEN_FOR)}
+    return schemas.confirmed(proven_at)
 
 
 def sign_out(session: Session, caller: Caller) -> Told:

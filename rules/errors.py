@@ -114,11 +114,18 @@ class SignInFailed(Refusal):
     status, message = 400, say("The code or link is wrong, used or too old; ask for a new mail.")
 
 
+class SignInMismatch(Refusal):
+    """A company's provider names another person than before for a member's address."""
+
+    status = 400
+    message = say("Your company names another person for this address; an owner can undo the binding.")
+
+
 class ConfirmationRequired(Refusal):
     """Keys and members are changed by whoever has just shown who they are."""
 
     status = 403
-    message = say("Confirm who you are first: this needs a code that is ten minutes old at most.")
+    message = say("Confirm who you are first, by a code or a passkey; that counts for ten minutes.")
 
 
 class InsufficientScope(Refusal):
@@ -258,9 +265,6 @@ class RateLimited(Refusal):
     """The hour's requests are used up."""
 
     status, message = 429, say("The rate limit is exceeded; try again later.")
-
-    def __init__(self, retry_after_seconds: int) -> None:
-        super().__init__(retry_after_seconds=retry_after_seconds)
 
 
 class HeadersTooLarge(Refusal):

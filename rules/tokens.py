@@ -2,7 +2,7 @@
 
 import hmac
 import secrets
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 
 SECRET = "whsec_"  # noqa: S105 - what a signing secret begins with
 
@@ -35,3 +35,13 @@ def new_code() -> str:
 def page_token(session_token: str) -> str:
     """Return what a session's own pages know and no other site does, so that it shows where a request comes from."""
     return hmac.new(session_token.encode(), b"page", "sha256").hexdigest()
+
+
+def new_token_to(leads_to: str) -> str:
+    """Return a token that tells its keeper where something leads in the end: nobody can put another place there."""
+    return f"{new_token()}.{urlsafe_b64encode(leads_to.encode()).decode()}" if leads_to else new_token()
+
+
+def leads_to(secret: str) -> str:
+    """Return what `new_token_to` was given, of a token that is known to be one of its."""
+    return urlsafe_b64decode(secret.partition(".")[2]).decode()

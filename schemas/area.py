@@ -149,6 +149,12 @@ _SECTIONS = {
                 "revoke_member_invite", None, ("invite_id",), done=say("The invite is taken back.")
             ),
             "change": Action("change_member", {"role": line}, ("user_id",), done=say("The role is changed.")),
+            "unbind": Action(
+                "unbind_company_sign_in",
+                None,
+                ("user_id",),
+                done=say("They are bound to nobody there any more."),
+            ),
             "remove": Action("remove_member", None, ("user_id",), done=say("They are no member any more.")),
         },
     ),

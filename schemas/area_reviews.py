@@ -8,7 +8,7 @@ from schemas import shared_reports
 from schemas.markdown import to_html, to_line
 from schemas.sections import Fields, Section
 
-NEXT = 100  # answers of the queue, among which the next one is looked for
+NEXT = 20  # answers of the queue that are read at once to find the next one
 
 
 def _judged(read: Fields) -> dict[str, Any]:
@@ -58,9 +58,7 @@ def score(fields: Fields, order: int) -> dict[str, Any]:
     return {"cases": [given]}
 
 
-def following(queue: Sequence[Fields], id: str, me: str) -> list[str]:
-    """Return what to go on with after an answer of the queue, then what is before it; what others have is left."""
-    ids = [one["id"] for one in queue]
-    place = ids.index(id) + 1 if id in ids else 0
-    free = {one["id"] for one in queue if one["claimed_by"] is None or one["claimed_by"]["id"] == me}
-    return [one for one in (*ids[place:], *ids[:place]) if one in free and one != id]
+def free(queue: Sequence[Fields], me: str, *, but: str) -> list[str]:
+    """Return what one may go on with of a queue: what others have in hand is left, and what one comes from."""
+    mine = (one["id"] for one in queue if one["claimed_by"] is None or one["claimed_by"]["id"] == me)
+    return [id for id in mine if id != but]

@@ -4,6 +4,7 @@ What a browser has to sign comes from the secret that it began with: no other on
 """
 
 import hmac
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -32,7 +33,7 @@ def passkey(row: Any) -> dict[str, Any]:
 def options_of_new(secret: str, member_id: UUID, email: str, name: str, there: list[str]) -> dict[str, Any]:
     """Say what a browser needs to make a passkey, on a device that has none of these."""
     import webauthn
-    from webauthn.helpers import base64url_to_bytes, options_to_json_dict, structs
+    from webauthn.helpers import options_to_json_dict, structs
 
     return options_to_json_dict(
         webauthn.generate_registration_options(
@@ -47,15 +48,13 @@ def options_of_new(secret: str, member_id: UUID, email: str, name: str, there: l
                 resident_key=structs.ResidentKeyRequirement.REQUIRED,
                 user_verification=structs.UserVerificationRequirement.REQUIRED,
             ),
-            exclude_credentials=[
-                structs.PublicKeyCredentialDescriptor(id=base64url_to_bytes(one)) for one in there
-            ],
+            exclude_credentials=_described(there),
         )
     )
 
 
-def options_of_sign_in(secret: str) -> dict[str, Any]:
-    """Say what a browser needs to sign in with whatever passkey its person has for this service."""
+def options_of_sign_in(secret: str, theirs: Sequence[str] = ()) -> dict[str, Any]:
+    """Say what a browser needs to use one of these passkeys, or whatever one its person has for this service."""
     import webauthn
     from webauthn.helpers import options_to_json_dict, structs
 
@@ -64,6 +63,7 @@ def options_of_sign_in(secret: str) -> dict[str, Any]:
             rp_id=_host(),
             challenge=_challenge(secret),
             timeout=MILLISECONDS,
+            allow_credentials=_described(theirs),
             user_verification=structs.UserVerificationRequirement.REQUIRED,
         )
     )
@@ -74,15 +74,9 @@ def new(secret: str, credential: dict[str, Any]) -> dict[str, Any]:
     import webauthn
     from webauthn.helpers import bytes_to_base64url
 
-    _check_size(credential)
+    expected = _expected(secret, credential)
     try:
-        made = webauthn.verify_registration_response(
-            credential=credential,
-            expected_challenge=_challenge(secret),
-            expected_rp_id=_host(),
-            expected_origin=links.origin(),
-            require_user_verification=True,
-        )
+        made = webauthn.verify_registration_response(**expected)
     except Exception:  # whatever the library makes of what is none
         raise nothing() from None
     return {
@@ -96,16 +90,10 @@ def count(secret: str, credential: dict[str, Any], public_key: bytes, sign_count
     """Return how often a passkey was used by now, or raise SignInFailed where its answer proves nothing."""
     import webauthn
 
-    _check_size(credential)
+    expected = _expected(secret, credential)
     try:
         proven = webauthn.verify_authentication_response(
-            credential=credential,
-            expected_challenge=_challenge(secret),
-            expected_rp_id=_host(),
-            expected_origin=links.origin(),
-            credential_public_key=public_key,
-            credential_current_sign_count=sign_count,
-            require_user_verification=True,
+            credential_public_key=public_key, credential_current_sign_count=sign_count, **expected
         )
     except Exception:  # whatever the library makes of what is none
         raise nothing() from None
@@ -119,9 +107,23 @@ def nothing() -> SignInFailed:
     )
 
 
-def _check_size(credential: dict[str, Any]) -> None:
+def _expected(secret: str, credential: dict[str, Any]) -> dict[str, Any]:
+    """Return what an answer is verified with, unless it is too large to be one."""
     if len(orjson.dumps(credential)) > LARGEST:
         raise nothing()
+    return {
+        "credential": credential,
+        "expected_challenge": _challenge(secret),
+        "expected_rp_id": _host(),
+        "expected_origin": links.origin(),
+        "require_user_verification": True,
+    }
+
+
+def _described(ids: Sequence[str]) -> list[Any]:
+    from webauthn.helpers import base64url_to_bytes, structs
+
+    return [structs.PublicKeyCredentialDescriptor(id=base64url_to_bytes(one)) for one in ids]
 
 
 def _challenge(secret: str) -> bytes:

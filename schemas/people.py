@@ -1,5 +1,6 @@
 """What the area shows: who is signed in and from where, roles, keys and what is mailed to sign in."""
 
+from datetime import datetime
 from typing import Any
 
 from rules import links, roles
@@ -20,6 +21,7 @@ def me(row: Any, person: Person, language: str) -> dict[str, Any]:
         "role": row.role,
         "scopes": sorted(roles.scopes(row.role)),
         "squads": row.squads,
+        "has_passkey": row.has_passkey,
         "organisation": {
             "id": str(row.organisation.id),
             "name": row.organisation.name,
@@ -34,6 +36,11 @@ def me(row: Any, person: Person, language: str) -> dict[str, Any]:
         },
         "csrf_token": person.token,
     }
+
+
+def confirmed(proven_at: datetime) -> dict[str, Any]:
+    """Say until when keys and members can be changed."""
+    return {"proven_until": iso(proven_at + roles.PROVEN_FOR)}
 
 
 def session(row: Any, person: Person) -> dict[str, Any]:

@@ -18,6 +18,7 @@ class Member(Schema):
     email = fields.String()
     role = fields.String()
     joined_at = Moment()
+    is_bound_to_company = fields.Boolean()
     squads = fields.Raw()
 
 

@@ -1,4 +1,4 @@
-// Passkeys: made on the page of one's sessions, used on the page to sign in. A browser that has none shows no button.
+// Passkeys: made on the page of one's sessions, used to sign in and to confirm who one is. A browser that has none shows no button.
 
 import { _ } from "./words.js";
 
@@ -27,15 +27,19 @@ async function add(form) {
   location.assign("/area/sessions/?done=add_passkey");
 }
 
-async function signIn(form) {
-  const { options } = await ask("/sign-in/passkey/");
+async function use(at, form, token) {
+  const { options } = await ask(at, null, token);
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   const found = await navigator.credentials.get({ publicKey });
-  await ask("/sign-in/passkey/answer/", { credential: found.toJSON() });
+  await ask(`${at}answer/`, { credential: found.toJSON() }, token);
   location.assign(form.dataset.next || "/area/");
 }
 
-const DEEDS = { add, "sign-in": signIn };
+const DEEDS = {
+  add,
+  "sign-in": (form) => use("/sign-in/passkey/", form),
+  confirm: (form) => use("/confirm/passkey/", form, form.elements.csrf_token.value),
+};
 
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON) continue;

@@ -1,25 +1,23 @@
 """A process of its own that is a company's sign-in: OpenID Connect, as it should be and as told to misbehave.
 
-`python tests/company.py` prints its port and serves until its standard input ends. How it answers from then on is said
+`python -m tests.company` prints its port and serves until its standard input ends. How it answers from then on is said
 at POST /how: what its tokens claim, which key signs them, what its addresses do. Who comes to /authorize is signed in.
 """
 
-import atexit
 import functools
 import json
-import subprocess
-import sys
-import threading
 import time
 from base64 import b64decode, urlsafe_b64encode
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener, urlopen
 
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
+
+from tests.beside import serve, start
 
 CLIENT, SECRET = "hiring", "a secret of both"
 FOREVER = 600
@@ -135,13 +133,6 @@ class Handler(BaseHTTPRequestHandler):
         """Tests speak for themselves."""
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no news."""
-
-
 class _Stays(HTTPRedirectHandler):
     def redirect_request(self, *args: Any) -> None:
         return None
@@ -176,18 +167,8 @@ class Company:
 @functools.cache
 def company() -> Company:
     """Start it, once for each process of tests; it ends with that."""
-    process = subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    atexit.register(process.wait)
-    assert process.stdin
-    atexit.register(process.stdin.close)  # before that
-    assert process.stdout
-    return Company(int(process.stdout.readline()))
+    return Company(start("tests.company"))
 
 
 if __name__ == "__main__":
-    server = Server(("127.0.0.1", 0), Handler)
-    print(server.server_address[1], flush=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stdin.read()
+    serve(Handler)

@@ -1,19 +1,18 @@
 """A process of its own that speaks OpenAI's protocol, and misbehaves as the name of the model says.
 
-`python tests/providers.py` prints its port and serves until its standard input ends. What it was asked is at GET /seen.
+`python -m tests.providers` prints its port and serves until its standard input ends. What it was asked is at GET /seen.
 """
 
-import atexit
 import functools
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, ClassVar
 from urllib.request import Request, urlopen
+
+from tests.beside import serve, start
 
 Body = dict[str, Any]
 FOREVER = 600
@@ -161,14 +160,6 @@ class Handler(BaseHTTPRequestHandler):
         """Tests speak for themselves."""
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no news."""
-
-
 class Provider:
     """The process, from outside."""
 
@@ -187,18 +178,8 @@ class Provider:
 @functools.cache
 def provider() -> Provider:
     """Start it, once for each process of tests; it ends with that."""
-    process = subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    atexit.register(process.wait)
-    assert process.stdin
-    atexit.register(process.stdin.close)  # before that
-    assert process.stdout
-    return Provider(int(process.stdout.readline()))
+    return Provider(start("tests.providers"))
 
 
 if __name__ == "__main__":
-    server = Server(("127.0.0.1", 0), Handler)
-    print(server.server_address[1], flush=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stdin.read()
+    serve(Handler)

@@ -60,4 +60,4 @@ def count(request: Request, *, reads: bool, cap: str | None) -> None:
         "X-RateLimit-Reset": str(standing.reset),
     }
     if wait is not None:
-        raise RateLimited(wait)
+        raise RateLimited(retry_after_seconds=wait)

@@ -84,7 +84,7 @@ def _look_up(key: str, address: str) -> Any:
         _kept[key] = _Kept(known.until + _WHILE_ONE_LOOKS, known.row, one_looks=True)
     since, missed = _missed.get(address, (moment, 0))
     if not known and missed >= _UNKNOWN_A_MINUTE and moment < since + 60:
-        raise RateLimited(math.ceil(since + 60 - moment))
+        raise RateLimited(retry_after_seconds=math.ceil(since + 60 - moment))
     with store.reading() as reading:
         row = keys.find(reading, key)
     if row is None:

@@ -33,6 +33,7 @@ class Member(Base, Identified):
         Index("uq_members_organisation_email", "organisation_id", text("lower(email)"), unique=True),
         Index("ix_members_owner", "organisation_id", "id"),
         Index("ix_members_email", text("lower(email)")),
+        Index("uq_members_company", "organisation_id", "company_issuer", "company_subject", unique=True),
     )
 
     organisation_id: Mapped[UUID] = mapped_column(ForeignKey("organisations.id"))
@@ -41,6 +42,9 @@ class Member(Base, Identified):
     name: Mapped[str]
     role: Mapped[str]
     joined_at: Mapped[datetime] = mapped_column(default=now)
+    # Who they are to their company's provider (`iss` and `sub`), since they signed in by it first.
+    company_issuer: Mapped[str | None]
+    company_subject: Mapped[str | None]
 
 
 class MemberInvite(Base, Identified):
@@ -93,7 +97,10 @@ SQUADS = (
     .scalar_subquery()
     .label("squads")
 )  # fmt: skip
-_ROWS = select(Member.id, Member.user_id, Member.name, Member.email, Member.role, Member.joined_at, SQUADS)
+IS_BOUND = Member.company_subject.is_not(None).label("is_bound_to_company")
+_ROWS = select(
+    Member.id, Member.user_id, Member.name, Member.email, Member.role, Member.joined_at, IS_BOUND, SQUADS
+)
 LIST = listing.Listing(_ROWS.where(Member.organisation_id == ANYONE.organisation_id), {"-id": (Member.id,)})
 
 _ACCEPTED = MemberInvite.accepted_at.is_not(None)

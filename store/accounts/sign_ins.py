@@ -48,14 +48,29 @@ def members_at(session: Session, email: str) -> list[tuple[Member, str]]:
     return [(member, name) for member, name in session.execute(found)]
 
 
-def member_of(session: Session, organisation_slug: str, email: str) -> Member | None:
-    """Load who has an address in one organisation."""
-    found = (
-        select(Member)
-        .join(Organisation, Organisation.id == Member.organisation_id)
-        .where(Organisation.slug == organisation_slug, func.lower(Member.email) == email.strip().lower())
-    )
-    return session.scalars(found).first()
+def by_company(
+    session: Session, organisation_slug: str, issuer: str, subject: str, email: str | None
+) -> tuple[Member | None, bool]:
+    """Load whom a company's provider names, and bind them to it the first time, which goes by their address.
+
+    False with a member who is bound to somebody else there already.
+    """
+    of_it = select(Member).join(Organisation, Organisation.id == Member.organisation_id)
+    of_it = of_it.where(Organisation.slug == organisation_slug)
+    bound = of_it.where(Member.company_issuer == issuer, Member.company_subject == subject)
+    if member := session.scalars(bound).first():
+        return member, True
+    # One after the other: the same person may be bound to one member, and a member to one person.
+    mine = select(Organisation.id).where(Organisation.slug == organisation_slug)
+    session.execute(mine.with_for_update(key_share=True))
+    if member := session.scalars(bound).first():
+        return member, True
+    member = session.scalars(of_it.where(func.lower(Member.email) == (email or "").strip().lower())).first()
+    if member and member.company_issuer == issuer:
+        return member, False
+    if member:  # for the first time, or with another provider than before
+        member.company_issuer, member.company_subject = issuer, subject
+    return member, True
 
 
 def make(session: Session, member: Member) -> tuple[SignInCode, str, str] | None:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, bindparam, delete, func, select, update
+from sqlalchemy import ForeignKey, Index, bindparam, delete, exists, func, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import tokens
@@ -14,6 +14,7 @@ from rules.errors import NotFound
 from store.accounts.keys import digest
 from store.accounts.members import SQUADS, Member
 from store.accounts.organisations import Organisation
+from store.accounts.passkeys import Passkey
 from store.accounts.squads import SquadMember
 from store.database.base import Base, Identified
 from store.database.due import Due
@@ -107,6 +108,7 @@ _ME = Prepared(
         Member.email,
         Member.role,
         SQUADS,
+        exists().where(Passkey.member_id == Member.id).label("has_passkey"),
         *(
             column.label(f"organisation.{column.key}")
             for column in (Organisation.id, Organisation.name, Organisation.slug, Organisation.plan)

@@ -10,14 +10,16 @@ from sqlalchemy.orm import Session
 from rules.caller import Caller
 from rules.clock import now
 from rules.errors import Invalid, NotFound
-from store.accounts.members import SQUADS, Member
+from store.accounts.members import IS_BOUND, SQUADS, Member
 from store.accounts.squads import Squad, SquadMember
 from store.database import listing
 from store.database.engine import Means
 from store.database.prepared import Prepared
 
 _ROWS = (
-    select(SquadMember.user_id, Member.name, Member.email, Member.role, SquadMember.joined_at, SQUADS)
+    select(
+        SquadMember.user_id, Member.name, Member.email, Member.role, SquadMember.joined_at, IS_BOUND, SQUADS
+    )
     .join(Member, Member.user_id == SquadMember.user_id)
     .where(SquadMember.squad_id == bindparam("squad_id"))
 )

@@ -28,9 +28,9 @@ class SignInStart(Base, Identified):
     expires_at: Mapped[datetime]
 
 
-def begin(session: Session, kind: str, member_id: UUID | None = None) -> str:
-    """Note that something has begun and return its secret, which the browser keeps."""
-    secret = tokens.new_token()
+def begin(session: Session, kind: str, member_id: UUID | None = None, *, leads_to: str = "") -> str:
+    """Note that something has begun and return its secret, which the browser keeps, with where it leads in the end."""
+    secret = tokens.new_token_to(leads_to)
     session.add(SignInStart(kind=kind, member_id=member_id, hash=digest(secret), expires_at=now() + GOOD_FOR))
     return secret
 

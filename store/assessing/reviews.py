@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, bindparam, case, func, or_
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, and_, bindparam, case, func, or_, select, tuple_
+from sqlalchemy.orm import Session, aliased
 
 from rules import reviews as rules
 from rules.caller import Caller
@@ -19,6 +19,7 @@ from store.assessing.invitations import Invitation
 from store.assessing.sessions import CandidateSession, SessionCase
 from store.database import listing
 from store.database.base import ANYONE, Anyone, visible
+from store.database.engine import Means
 from store.database.prepared import Prepared
 
 GONE = say("There is no such answer that waits for a review.")
@@ -60,12 +61,39 @@ _BESIDE: dict[str, listing.Beside] = {
         (Assessment.slug, Assessment.title),
     ),
 }
+_PLACE = aliased(SessionCase)
+_after = [
+    select(column).where(_PLACE.id == bindparam("after")).scalar_subquery()
+    for column in (_PLACE.session_id, _PLACE.case_order)
+]
+
+
+def _find(means: Means, caller: Caller, id: UUID) -> UUID | None:
+    """Say whether an answer is there for who asks; one that waits no more has its place too."""
+    return id if _THERE.first(means, caller, review_id=id) else None
+
+
+_THERE = Prepared(
+    visible(ANYONE, CandidateSession)
+    .with_only_columns(SessionCase.id)
+    .select_from(CandidateSession)
+    .join(SessionCase, SessionCase.session_id == CandidateSession.id)
+    .where(SessionCase.id == bindparam("review_id"))
+)
 LIST = listing.Listing(
     _ROWS,
     {"-id": (CandidateSession.id, SessionCase.case_order)},
     {
         "assessment": listing.Filter(
             CandidateSession.assessment_id == bindparam("assessment"), find=assessments.find_id
+        ),
+        "after": listing.Filter(
+            # As of a cursor: the first key tells the index where to begin.
+            and_(
+                tuple_(CandidateSession.id, SessionCase.case_order) < tuple_(*_after),
+                CandidateSession.id <= _after[0],
+            ),
+            find=_find,
         ),
         "claimed": listing.Filter(
             instead={

@@ -316,7 +316,13 @@ def test_every_encoding_of_the_documents_examples_says_the_same(client: Api, ope
         refused = {400} if operation.id in ("create_application", "update_pipeline") else set()
         # An address is looked up later; the example's code and passkey are nobody's.
         refused |= {202} if operation.id == "sign_in_by_mail" else set()
-        nobodys = ("sign_in_by_code", "confirm_identity", "sign_in_by_passkey", "create_passkey")
+        nobodys = (
+            "sign_in_by_code",
+            "confirm_identity",
+            "sign_in_by_passkey",
+            "create_passkey",
+            "confirm_by_passkey",
+        )
         refused |= {400} if operation.id in nobodys else set()
         refused |= {503} if operation.id == "ask_assistant" else set()  # no model is set up here
         assert statuses <= {201, 404} | refused, answers[0].text

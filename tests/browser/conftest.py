@@ -36,6 +36,8 @@ NOT_IN_FIREFOX = {  # by a part of a test's name: why it cannot be played there
     "phone": "WebDriver BiDi has no touch in Firefox",
     "without_scripts": "WebDriver BiDi cannot switch scripts off in Firefox",
     "without_javascript": "WebDriver BiDi cannot switch scripts off in Firefox",
+    "with_a_passkey": "WebDriver BiDi has no devices that keep passkeys",
+    "on_what_forms_of_results_answer": "Firefox refuses now and then to move the mouse (input.performActions)",
     "takes_the_whole_assessment": "what Playwright fills into an editor begins with a line of its own in Firefox",
     "keyboard_alone_is_enough": "Firefox stops at what scrolls, so that it takes other numbers of tabs",
 }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,11 +11,13 @@ from starlette.testclient import TestClient
 
 from gateways import openid
 from rules import links
+from store.accounts.signed_in import MemberSession
 from tests import api
 from tests.api import Tenant
 from tests.browser.accessibility import everything
 from tests.browser.test_area import heading, link
 from tests.company import CLIENT, SECRET, company
+from tests.handlers.test_sign_in import age
 from tests.signing import a_member
 
 
@@ -47,7 +50,7 @@ def with_device(page: Page) -> Any:
     return session, device
 
 
-def test_somebody_adds_a_passkey_and_signs_in_with_it(
+def test_somebody_signs_in_with_a_passkey_that_they_added(
     new_context: Callable[..., BrowserContext], owner: Tenant, here: str
 ) -> None:
     page = new_context().new_page()
@@ -76,6 +79,40 @@ def test_somebody_adds_a_passkey_and_signs_in_with_it(
     assert re.search(r"/area/sign-in/", page.url)
 
 
+def test_somebody_confirms_who_they_are_with_a_passkey(
+    new_context: Callable[..., BrowserContext], owner: Tenant, here: str
+) -> None:
+    page = new_context().new_page()
+    with_device(page)
+    page.goto(link(owner))
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("link", name="Your sign-in").click()
+    page.get_by_label("Name of the device").fill("Work laptop")
+    page.get_by_role("button", name="Add a passkey").click()
+    expect(page.get_by_role("status")).to_contain_text("The passkey is added.")
+    for at in ("/area/keys/", "/area/members/", "/area/sessions/"):
+        age(MemberSession, proven_at=timedelta(minutes=11))
+        page.goto(f"{here}{at}")
+        heading(page, {"/area/keys/": "API keys", "/area/members/": "Members"}.get(at, "Your sign-in"))
+        page.get_by_role("button", name="Use a passkey instead").click()
+        expect(page.get_by_role("status")).to_contain_text("You can change things for ten minutes.")
+        expect(page.get_by_text("First, confirm who you are")).to_have_count(0)
+
+
+def test_who_has_no_passkey_is_not_asked_for_one(
+    new_context: Callable[..., BrowserContext], owner: Tenant, here: str
+) -> None:
+    page = new_context(bypass_csp=True).new_page()
+    page.goto(link(owner))
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    heading(page, "Overview")
+    age(MemberSession, proven_at=timedelta(minutes=11))
+    page.goto(f"{here}/area/keys/")
+    expect(page.get_by_text("First, confirm who you are")).to_be_visible()
+    expect(page.get_by_role("button", name="Use a passkey instead")).to_have_count(0)
+    assert everything(page) == []
+
+
 @pytest.fixture
 def there(owner: Tenant) -> Iterator[Any]:
     found = company()
@@ -97,11 +134,11 @@ def test_somebody_signs_in_by_their_company(
 ) -> None:
     there.tell(claims={"email": a_member(owner, "developer").email})
     page = new_context(java_script_enabled=scripts).new_page()
-    page.goto(f"{here}/area/sign-in/")
+    page.goto(f"{here}/area/keys/?done=create")
     page.get_by_role("link", name="Sign in with Northwind").click()
-    heading(page, "Overview")
+    heading(page, "API keys")
     page.get_by_role("button", name="Sign out").click()
-    there.tell(claims={"email": "stranger@example.com"})
+    there.tell(claims={"email": "stranger@example.com", "sub": "stranger"})
     page.get_by_role("link", name="Sign in with Northwind").click()
     expect(page.get_by_role("alert").first).to_contain_text("no member here")
 

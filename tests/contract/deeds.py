@@ -128,6 +128,7 @@ DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
         "invite": lambda token, path: {"email": an_email(), "role": "developer"},
         "take_back": lambda token, path: an_open_invite(),
         "change": lambda token, path: {**a_colleague(), "role": "developer"},
+        "unbind": lambda token, path: a_colleague(),
         "remove": lambda token, path: a_colleague(),
     },
     "change_settings_on_page": {"update": lambda token, path: {"name": "Northwind Labs"}},

@@ -527,6 +527,7 @@ FRESH: dict[str, Make] = {
     "revoke_member_invite": an_open_invite,
     "change_member": a_colleague,
     "remove_member": a_colleague,
+    "unbind_company_sign_in": a_colleague,
     "change_webhook_on_page": a_delivery,
     "revoke_shared_report": a_share,
     "get_review": lambda: shared(a_review),

@@ -3,15 +3,21 @@
 import csv
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pypdfium2
 import pytest
 
+import store
+from handlers import assessments
+from rules.caller import Caller
 from rules.roles import ROLES
 from schemas import reports
 from store.assessing import results
 from store.database import listing
+from store.database.engine import Reading
 from tests import recording
 from tests.api import Tenant, address
 from tests.handlers.test_area_pages import EVIL, Person
@@ -226,6 +232,27 @@ def test_a_file_in_parts_is_the_whole_list(
     monkeypatch.setattr(results, "EXPORTED", 2 * at_once)
     read = list(csv.DictReader(io.StringIO(tenant.live.get(f"/assessments/{slug}/results/export/").text)))
     assert len(read) == min(3, 2 * at_once)
+
+
+def test_nothing_is_held_while_a_client_takes_its_time_over_a_part(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = assessment(tenant, CHOICE)
+    for _ in range(3):
+        take(tenant, slug, "a")
+    monkeypatch.setattr(listing, "AT_ONCE", 1)
+    held: list[str] = []
+
+    @contextmanager
+    def readings() -> Iterator[Reading]:
+        held.append("begun")
+        with store.reading() as reading:
+            yield reading
+        held.remove("begun")
+
+    caller = Caller(tenant.organisation.id, livemode=True, plan_name="growth")
+    file = assessments.export_results(readings, caller, slug, status=None, passed=None)
+    assert [held[:] for _ in file.parts] == [[], [], []]
 
 
 def test_a_file_of_no_results_has_its_columns(tenant: Tenant) -> None:

@@ -199,11 +199,37 @@ def test_who_is_not_signed_in_is_led_to_do_so(taken: Taken, reviewer: Person) ->
         assert answer.headers["Location"].startswith("/area/sign-in/?next=/area/reviews/")
 
 
-def test_the_next_answer_is_one_that_is_free() -> None:
-    queue = [
-        {"id": one, "claimed_by": who and {"id": who}}
-        for one, who in zip("abcd", (None, "me", "x", None), strict=True)
-    ]
-    assert area_reviews.following(queue, "", "me") == ["a", "b", "d"]
-    assert area_reviews.following(queue, "b", "me") == ["d", "a"]
-    assert area_reviews.following(queue, "gone", "me") == ["a", "b", "d"]
+def test_going_on_reaches_every_answer_however_long_the_queue_is(
+    taken: Taken, tenant: Tenant, reviewer: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(area_reviews, "NEXT", 1)
+    for number in range(3):
+        take(tenant, taken.slug, f"Of candidate {number}", "Second", "Third")
+    queue = [one["id"] for one in waiting(tenant.live)]
+    claim(tenant.live, queue[0])
+    claim(tenant.live, queue[4])
+    seen = [led_to(reviewer.act(DESK, "begin"))[0]]
+    for _ in range(len(queue) - 2):
+        seen.append(led_to(reviewer.act(at(seen[-1]), "skip"))[0])
+    free = [one for one in queue if one not in (queue[0], queue[4])]
+    assert seen == [*free, free[0]]
+
+
+def test_what_one_has_in_hand_is_gone_on_with(taken: Taken, reviewer: Person) -> None:
+    queue = ids(taken)
+    reviewer.act(at(queue[1]), "claim")
+    assert led_to(reviewer.act(at(queue[0]), "skip")) == (queue[1], "skip")
+
+
+def test_the_queue_after_an_answer_is_read_by_who_sees_it(
+    taken: Taken, tenant: Tenant, other: Tenant
+) -> None:
+    queue = ids(taken)
+    after = {"after": queue[1]}
+    assert [one["id"] for one in tenant.live.get("/reviews/", params=after).json()["results"]] == [queue[2]]
+    taken.review((2, 5))
+    assert [one["id"] for one in tenant.live.get("/reviews/", params=after).json()["results"]] == [queue[2]]
+    taken_there = take(other, assessment(other, ESSAY), "Of others")
+    foreign = {"after": ids(taken_there)[0]}
+    assert tenant.live.get("/reviews/", params=foreign).json()["results"] == []
+    assert tenant.test.get("/reviews/", params=after).json()["results"] == []

@@ -1,22 +1,30 @@
 """Signing in by a company's own provider: what proves who somebody is, and everything that does not."""
 
+import html
+import re
 import threading
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+import store
 from gateways import openid
 from rules import links
+from store.accounts import sign_ins
+from store.accounts.members import Member
+from store.accounts.signed_in import MemberSession
 from store.accounts.starts import SignInStart
 from tests.api import Api, Tenant, of_session
 from tests.company import CLIENT, SECRET, Company, company
 from tests.handlers.test_sign_in import age
-from tests.probes import refusal
-from tests.signing import a_member, cookie, nobody
+from tests.probes import faults, refusal
+from tests.signing import a_member, area, cookie, nobody
 from tests.trail import log
 
 ISSUER = "/.well-known/openid-configuration"
@@ -96,6 +104,71 @@ def test_what_proves_nothing_signs_nobody_in(tenant: Tenant, there: Company, how
     answer = sign_in(tenant, there, **how)
     refusal(answer, 400, "SIGN_IN_FAILED")
     assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("sub", [None, "", 7, "x" * 256, "a\x00b"], ids=str)
+def test_who_is_nobody_to_the_provider_is_not_signed_in(tenant: Tenant, there: Company, sub: Any) -> None:
+    person = a_member(tenant)
+    refusal(sign_in(tenant, there, claims={"email": person.email, "sub": sub}), 400, "SIGN_IN_FAILED")
+
+
+def test_the_first_sign_in_binds_a_member_to_the_person_there(tenant: Tenant, there: Company) -> None:
+    person = a_member(tenant, "developer")
+    assert sign_in(tenant, there, claims={"email": person.email, "sub": "grace"}).status_code == 200
+    for claims in ({"email": "married@example.com"}, {"email": person.email, "email_verified": False}, {}):
+        answer = sign_in(tenant, there, claims=claims | {"sub": "grace"})
+        assert answer.json()["user_id"] == str(person.user_id)
+    bound = {
+        one["email"]: one["is_bound_to_company"] for one in tenant.live.get("/org/team/").json()["results"]
+    }
+    assert bound[person.email] is True
+
+
+def test_another_person_with_the_same_address_is_refused_until_it_is_undone(
+    tenant: Tenant, there: Company
+) -> None:
+    person, me = a_member(tenant, "developer"), area(tenant.member("owner"))
+    assert sign_in(tenant, there, claims={"email": person.email, "sub": "grace"}).status_code == 200
+    another = {"email": person.email, "sub": "her successor"}
+    answer = sign_in(tenant, there, claims=another)
+    assert "another person" in refusal(answer, 400, "SIGN_IN_MISMATCH")["message"]
+    assert "Set-Cookie" not in answer.headers
+    [told] = log(tenant.live, action="sign_in_by_company", outcome="error")
+    assert (told["error_code"], told["resource_id"]) == ("SIGN_IN_MISMATCH", str(person.id))
+    assert me.delete(f"/members/{person.user_id}/company-sign-in/").status_code == 204
+    assert sign_in(tenant, there, claims=another).status_code == 200
+    refusal(sign_in(tenant, there, claims={"email": person.email, "sub": "grace"}), 400, "SIGN_IN_MISMATCH")
+
+
+def test_one_person_is_bound_to_one_member_whoever_signs_in_at_once(tenant: Tenant, there: Company) -> None:
+    people = [a_member(tenant).email for _ in range(4)]
+
+    def bind(email: str) -> Any:
+        with store.transaction() as session:
+            found, _ = sign_ins.by_company(session, tenant.organisation.slug, there.issuer, "grace", email)
+            return found and found.user_id
+
+    with ThreadPoolExecutor(len(people)) as threads:
+        assert len(set(threads.map(bind, people))) == 1
+
+
+def test_another_provider_binds_anew(tenant: Tenant, there: Company) -> None:
+    person = a_member(tenant)
+    with store.transaction() as session:
+        kept = session.get_one(Member, person.id)
+        kept.company_issuer, kept.company_subject = "https://login.before.example", "248289761001"
+    assert sign_in(tenant, there, claims={"email": person.email}).status_code == 200
+
+
+def test_who_may_not_manage_members_or_is_no_owner_undoes_no_binding(tenant: Tenant, other: Tenant) -> None:
+    owner = a_member(tenant, "owner")
+    at = f"/members/{owner.user_id}/company-sign-in/"
+    assert "/role" in faults(area(tenant.member("admin")).delete(at))
+    refusal(area(tenant.member("developer")).delete(at), 403, "INSUFFICIENT_SCOPE")
+    refusal(area(other.member("owner")).delete(at), 404)
+    me = area(tenant.member("owner"))
+    age(MemberSession, proven_at=timedelta(minutes=11))
+    refusal(me.delete(at), 403, "CONFIRMATION_REQUIRED")
 
 
 def test_who_is_no_member_does_not_become_one(tenant: Tenant, there: Company) -> None:
@@ -278,6 +351,43 @@ def test_somebody_signs_in_by_their_company_on_the_page(
     there.tell(does={ISSUER: "fails"})
     set_up(tenant, there)
     assert browser.get("/area/sign-in/company/", follow_redirects=False).status_code == 502
+
+
+def test_the_way_by_a_company_leads_to_the_page_that_was_asked_for(
+    tenant: Tenant, there: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "_base_url", "http://localhost:8080")
+    browser, wanted = Api(tenant.http, None, ""), "/area/requests/?status=error&page=a%3D"
+    there.tell(claims={"email": a_member(tenant).email})
+    page = browser.get("/area/sign-in/", params={"next": wanted})
+    [at] = re.findall(r'href="(/area/sign-in/company/[^"]*)"', page.text)
+    left = browser.get(html.unescape(at), follow_redirects=False)
+    assert "requests" not in left.headers["Location"], "the provider learns nothing of our pages"
+    back = there.sign_in(left.headers["Location"])
+    done = browser.get("/area/sign-in/company/code/", params=back, headers=kept(left), follow_redirects=False)
+    assert (done.status_code, done.headers["Location"]) == (303, wanted)
+
+
+@pytest.mark.parametrize("elsewhere", [
+    "https://evil.example/", "//evil.example/area/", "/\\evil.example", "/area/\nSet-Cookie: a=b",
+    "javascript:alert(1)", "/areas/", "/docs/", "/area/@evil.example", "/area/" + "x" * 1995,
+])  # fmt: skip
+def test_the_way_by_a_company_leads_nowhere_else(
+    tenant: Tenant, there: Company, monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    monkeypatch.setattr(links, "_base_url", "http://localhost:8080")
+    at, browser = "/area/sign-in/company/", Api(tenant.http, None, "")
+    refused = browser.get(at, params={"next": elsewhere}, follow_redirects=False)
+    assert (refused.status_code, "Location" in refused.headers) == (400, False)
+    assert "/next" in faults(post(tenant, "/sign-in/company/", {"next": elsewhere}))
+    there.tell(claims={"email": a_member(tenant).email})
+    left = browser.get(at, follow_redirects=False)
+    back = there.sign_in(left.headers["Location"])
+    # What somebody puts beside the secret that a browser keeps makes it another one.
+    name, _, secret = kept(left)["Cookie"].partition("=")
+    forged = f"{name}={secret}.{urlsafe_b64encode(elsewhere.encode()).decode()}"
+    lost = browser.get(f"{at}code/", params=back, headers={"Cookie": forged}, follow_redirects=False)
+    assert (lost.status_code, "Location" in lost.headers) == (400, False)
 
 
 def test_a_provider_that_says_nothing_delays_nobody_else(

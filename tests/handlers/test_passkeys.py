@@ -120,6 +120,52 @@ def test_an_answer_counts_once_and_in_its_own_browser(tenant: Tenant, me: Api, d
     refusal(refused, 400, "SIGN_IN_FAILED")
 
 
+def confirm(me: Api, device: Device) -> httpx.Response:
+    begun = me.post("/confirm/passkey/")
+    assert begun.status_code == 200, begun.text
+    browser = {**me.headers, "Cookie": f"{me.headers['Cookie']}; {kept(begun)['Cookie']}"}
+    answer = {"credential": device.sign(begun.json()["options"])}
+    return me.post("/confirm/passkey/answer/", answer, headers=browser)
+
+
+def test_a_passkey_confirms_who_is_there_still(tenant: Tenant, me: Api, device: Device) -> None:
+    assert me.get("/me/").json()["has_passkey"] is False
+    made = add(me, device).json()
+    assert me.get("/me/").json()["has_passkey"] is True
+    age(MemberSession, proven_at=timedelta(minutes=11))
+    refusal(me.delete(f"/passkeys/{made['id']}/"), 403, "CONFIRMATION_REQUIRED")
+    answer = confirm(me, device)
+    assert answer.json()["proven_until"] == me.get("/me/").json()["session"]["proven_until"]
+    assert me.delete(f"/passkeys/{made['id']}/").status_code == 204
+
+
+def test_a_passkey_of_somebody_else_confirms_nobody(tenant: Tenant, me: Api, device: Device) -> None:
+    add(me, device)
+    other = area(tenant.member("owner"))
+    for device_of_none in (device, Device(links.origin())):
+        refusal(confirm(other, device_of_none), 400, "SIGN_IN_FAILED")
+
+
+def test_a_confirmation_counts_once_for_who_began_it(tenant: Tenant, me: Api, device: Device) -> None:
+    add(me, device)
+    begun, signing_in = me.post("/confirm/passkey/"), nobody(tenant).post("/sign-in/passkey/")
+    answer = {"credential": device.sign(begun.json()["options"])}
+    browser = {**me.headers, "Cookie": f"{me.headers['Cookie']}; {kept(begun)['Cookie']}"}
+    elsewhere = {**me.headers, "Cookie": f"{me.headers['Cookie']}; {kept(signing_in)['Cookie']}"}
+    other = area(tenant.member("developer"))
+    theirs = {**other.headers, "Cookie": f"{other.headers['Cookie']}; {kept(begun)['Cookie']}"}
+    for asking, headers in ((me, elsewhere), (me, me.headers), (other, theirs)):
+        refusal(asking.post("/confirm/passkey/answer/", answer, headers=headers), 400, "SIGN_IN_FAILED")
+    assert me.post("/confirm/passkey/answer/", answer, headers=browser).status_code == 200
+    refusal(me.post("/confirm/passkey/answer/", answer, headers=browser), 400, "SIGN_IN_FAILED")
+
+
+def test_who_confirms_too_often_waits(me: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("handlers.sign_in.OF_ONE", 0)
+    refusal(me.post("/confirm/passkey/"), 429, "RATE_LIMITED")
+    refusal(me.post("/confirm/passkey/answer/", {"credential": {}}), 429, "RATE_LIMITED")
+
+
 def test_what_one_person_has_begun_no_other_finishes(tenant: Tenant, me: Api, device: Device) -> None:
     """Nobody puts their passkey into somebody else's hands."""
     other = area(tenant.member())

@@ -60,6 +60,7 @@ def test_the_team_is_listed_newest_first_with_its_squads_in_both_modes(tenant: T
         "email": grace.email,
         "role": "owner",
         "joined_at": iso(grace.joined_at),
+        "is_bound_to_company": False,
         "squads": [],
     }
     named = [{name: squad[name] for name in ("id", "name", "slug")} for squad in (second, first)]

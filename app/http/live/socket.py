@@ -166,7 +166,7 @@ class Socket:
         try:
             voice.require(offered=self.room.has_voice, status=self.room.status)
             if self.signals < 1:
-                raise RateLimited(1)
+                raise RateLimited(retry_after_seconds=1)
             signal = voice.signal(given if isinstance(given, dict) else {})
         except Refusal as fault:
             self._refuse(None, fault)

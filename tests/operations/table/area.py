@@ -113,6 +113,14 @@ def a_signed_passkey(api: Api) -> Ids:
     return {"credential": device.sign(shown["options"]), "kept": kept}  # type: ignore[dict-item]
 
 
+def a_confirming_passkey(api: Api) -> Ids:
+    """What a browser has confirmed with whose person it is."""
+    a_passkey(api)
+    device = a_device(api)[0]
+    shown, kept = begun(api, "confirm/passkey/", owner_session(api))
+    return {"credential": device.sign(shown["options"]), "kept": kept}  # type: ignore[dict-item]
+
+
 KEY = {
     "name": "Applicant tracking system",
     "livemode": True,
@@ -200,17 +208,19 @@ ROWS = {
     "change_reviews_on_page": a_form("begin", states.a_review, assessment="{slug}"),
     "show_review_page": shown(states.a_review, assessment="{slug}", names="true"),
     "change_review_on_page": a_form("score", states.a_review, score="7.5", comment="Writes are missing."),
-    "show_company_sign_in_page": Row(a_company, status=303, answers=None),
+    "show_company_sign_in_page": Row(a_company, query={"next": "/area/keys/"}, status=303, answers=None),
     "show_company_code_page": Row(
         back_from_a_company, query={"code": "{code}", "state": "{state}"}, status=303, answers=None
     ),
-    "begin_company_sign_in": Row(a_company),
+    "begin_company_sign_in": Row(a_company, {"next": "/area/keys/"}),
     "sign_in_by_company": Row(back_from_a_company, {"code": "{code}", "state": "{state}"}),
     "list_passkeys": Row(a_passkey),
     "begin_passkey": Row(),
     "create_passkey": Row(a_made_passkey, {"name": "A telephone", "credential": "{credential}"}, status=201),
     "delete_passkey": Row(a_passkey, status=204, answers=None),
     "begin_passkey_sign_in": Row(),
+    "begin_passkey_confirmation": Row(a_passkey),
+    "confirm_by_passkey": Row(a_confirming_passkey, {"credential": "{credential}"}),
     "sign_in_by_passkey": Row(a_signed_passkey, {"credential": "{credential}"}),
     "show_keys_page": shown(a_key, done="create"),
     "change_keys_on_page": dataclasses.replace(
@@ -252,5 +262,6 @@ ROWS = {
     "invite_member": Row(body={"email": "{email}", "role": "developer"}, status=201),
     "revoke_member_invite": Row(states.a_member_invite, status=204, answers=None),
     "change_member": Row(states.a_member, {"role": "reviewer"}),
+    "unbind_company_sign_in": Row(states.a_member, status=204, answers=None),
     "remove_member": Row(states.a_member, status=204, answers=None),
 }
