@@ -157,6 +157,7 @@ def _values(rows: int) -> dict[str, tuple[Value, ...]]:
         "type": TYPES,
         "passed": (("passed", True), ("failed", False)),
         "action": (("frequent action", "create_invitation"), ("rare action", "delete_webhook")),
+        "list_reviews after": (("after half", made_id("session_cases", rows // 2)),),
         "list_requests status": (("frequent status", 201), ("rare status", 400), ("absent status", 418)),
         "code": (("a code", "VALIDATION_ERROR"), ("absent code", "NOT_FOUND")),
         "operation": (("frequent operation", "create_invitation"), ("rare operation", "delete_webhook")),

@@ -16,6 +16,7 @@ from sqlalchemy import text
 
 import store
 from app.cli.world import listen
+from app.http.records.notes import NOTES
 from app.instance import doctor, places
 from app.instance.settings import Settings
 from store import outbox
@@ -136,6 +137,7 @@ def patient(wired: Settings, servers: dict[str, str], migrated: str) -> Iterator
     with database(servers["postgres"], migrated) as url:
         engine.configure(url)
         yield replace(wired, database_url=url)
+        NOTES.flush()
         engine.configure(wired.database_url)
     limits.configure(wired.redis_url)
     secrets.configure(wired.secret_key)

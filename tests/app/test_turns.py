@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -81,7 +82,7 @@ def test_who_wants_more_than_its_share_and_took_more_than_others_lately_crowds_t
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     moment = 100.0
-    monkeypatch.setattr("app.http.threads.turns.time.monotonic", lambda: moment)
+    monkeypatch.setattr("app.http.threads.turns.time", SimpleNamespace(monotonic=lambda: moment))
     turns: Turns[str] = Turns(room=100, share=2)
     for thing in ("a1", "a2", "a3"):
         turns.put("a", thing)
@@ -119,7 +120,7 @@ def test_who_crowds_others_out_rests_where_they_have_threads_left(
     share: int, *, rests: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr("app.http.threads.hop.time.sleep", slept.append)
+    monkeypatch.setattr("app.http.threads.hop.time", SimpleNamespace(sleep=slept.append))
     monkeypatch.setattr("app.http.threads.turns.Turns.crowds", lambda _, party: party == "crowd")
 
     async def run() -> None:

@@ -56,6 +56,12 @@ def said(world: World) -> Callable[..., Any]:
     return run
 
 
+def test_a_token_that_begins_with_a_dash_is_no_option() -> None:
+    said = CliRunner().invoke(main, ["simulate", "candidate", "-RdDEE", "--score", "5", "--data", "/nowhere"])
+    assert "No such option" not in said.output
+    assert "/nowhere" in said.output
+
+
 def refusal(*words: str) -> str:
     done = CliRunner().invoke(main, words)
     assert done.exit_code != 0

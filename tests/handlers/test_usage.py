@@ -6,7 +6,9 @@ import math
 import statistics
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
+import psycopg
 import pytest
 from sqlalchemy import text
 
@@ -18,6 +20,7 @@ from rules.caller import Caller
 from rules.clock import now
 from tests.api import Tenant, address
 from tests.hooks import new_endpoint
+from tests.trail import log
 
 
 def usage(tenant: Tenant, **query: str) -> dict[str, Any]:
@@ -182,7 +185,7 @@ def test_health_counts_faults_of_the_service_alone_as_its_errors(
     health(tenant)
 
     def fail(*_: object, **__: object) -> None:
-        raise RuntimeError
+        raise psycopg.OperationalError
 
     with monkeypatch.context() as patch:
         patch.setattr("store.hiring.jobs.LIST.page", fail)
@@ -253,12 +256,14 @@ def test_health_warns_of_languages_that_active_assessments_need_and_the_machine_
     assert tenant.test.get("/org/developer/health/").json()["alerts"] == []
 
 
-def test_what_cannot_be_written_is_written_later(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_written_while_the_database_is_away_is_written_later(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     health(tenant)
     tenant.live.get("/assessments/nothing/")
 
     def fail(*_: object) -> None:
-        raise RuntimeError
+        raise psycopg.OperationalError
 
     with monkeypatch.context() as patch:
         patch.setattr("app.http.records.notes.counts.add", fail)
@@ -272,3 +277,18 @@ def test_an_address_of_nobody_counts_for_nobody(tenant: Tenant) -> None:
     tenant.http.get("/api/v1/public/org/", headers={"Authorization": f"Bearer ct_live_{'x' * 43}"})
     tenant.http.get(f"/api/v1/candidate/invites/{address()}/")
     assert health(tenant)["sla"]["requests"] == before + 1
+
+
+def test_what_cannot_be_written_of_one_organisation_keeps_no_other_back(
+    tenant: Tenant, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert tenant.live.get("/assessments/no-such/").status_code == 404
+    nobody = uuid4()
+    with NOTES._lock:
+        hour = next(hour for place, hour in NOTES._hours.items() if place[0] == tenant.organisation.id)
+        NOTES._hours[nobody, True, int(now().timestamp() // 3600)] = hour
+    NOTES.flush()
+    assert f"of organisation {nobody} is left out" in caplog.text
+    assert f"of organisation {tenant.organisation.id} is left out" not in caplog.text
+    assert nobody not in {place[0] for place in NOTES._hours}
+    assert ("get_assessment", "error") in [(row["action"], row["outcome"]) for row in log(tenant.live)]

@@ -19,7 +19,8 @@ def command() -> None:
     """Play people in test mode: a candidate, applicants, who answers an offer, an interview."""
 
 
-@command.command("candidate")
+# A token may begin with a dash.
+@command.command("candidate", context_settings={"ignore_unknown_options": True})
 @click.argument("token")
 @click.option(
     "--outcome", type=click.Choice(["pass", "fail", "abandon"]), help="pass, unless --score is given."

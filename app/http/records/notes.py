@@ -127,18 +127,32 @@ class Notes:
             if not hours and not refused:
                 return
             try:
-                with store.transaction() as session:
-                    counts.add(session, _batch(hours))
-                    if entries := self._owned(session, refused):
-                        trail.keep(session, entries)
-            except Exception as fault:
+                self._write(hours, refused)
+            except (*store.OUTAGES, store.WaitRanOut) as fault:
                 log.warning("Counts of requests could not be written; trying again: %s", type(fault).__name__)
-                for entry, _ in refused:
-                    entry.id = None  # the first may be there after all: of two rows each has its own
+                _renew(refused)
                 with self._lock:
                     for place, hour in hours.items():
                         self._hours.setdefault(place, _Hour()).add(hour)
                     self._refused = (refused + self._refused)[:MOST_WAITING]
+            except Exception:
+                _renew(refused)
+                self._write_apart(hours, refused)
+
+    def _write(self, hours: dict[Place, _Hour], refused: list[tuple[Entry, Owner | None]]) -> None:
+        with store.transaction() as session:
+            counts.add(session, _batch(hours))
+            if entries := self._owned(session, refused):
+                trail.keep(session, entries)
+
+    def _write_apart(self, hours: dict[Place, _Hour], refused: list[tuple[Entry, Owner | None]]) -> None:
+        """Write what can be written of each organisation; the rest is left out, or others' would never be written."""
+        for party in {place[0] for place in hours} | {entry.organisation_id for entry, _ in refused}:
+            its = {place: hour for place, hour in hours.items() if place[0] == party}
+            try:
+                self._write(its, [one for one in refused if one[0].organisation_id == party])
+            except Exception:
+                log.exception("What was noted of requests of organisation %s is left out.", party)
 
     def _owned(self, session: Any, refused: list[tuple[Entry, Owner | None]]) -> list[Entry]:
         """Find out whose the requests without a key are; those of a token that nobody has are nobody's."""
@@ -157,6 +171,12 @@ class Notes:
                         continue
             kept.append(entry)
         return kept
+
+
+def _renew(refused: list[tuple[Entry, Owner | None]]) -> None:
+    """Have each get an id of its own when it is written: the one it had may be there after all."""
+    for entry, _ in refused:
+        entry.id = None
 
 
 def _count(hour: _Hour, request: Request, status: int, seconds: float, moment: float) -> None:

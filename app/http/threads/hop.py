@@ -114,6 +114,7 @@ class Waits:
         except OSError:
             self.file = -1
         self.seen = 0
+        self.since()
 
     def since(self) -> float:
         """Return the seconds since it was last asked."""
