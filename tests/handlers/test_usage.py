@@ -185,7 +185,7 @@ def test_health_counts_faults_of_the_service_alone_as_its_errors(
     health(tenant)
 
     def fail(*_: object, **__: object) -> None:
-        raise psycopg.OperationalError
+        raise RuntimeError
 
     with monkeypatch.context() as patch:
         patch.setattr("store.hiring.jobs.LIST.page", fail)
