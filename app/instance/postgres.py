@@ -111,17 +111,8 @@ def _prepare(where: Places, data: Path, care: list[str]) -> binaries.Program:
         fresh.mkdir(mode=0o700)
         if maker:
             os.chown(fresh, maker.uid, maker.gid)
-        initdb = [
-            str(program.path.parent / "initdb"),
-            "-U",
-            "postgres",
-            "-E",
-            "UTF8",
-            "-A",
-            "trust",
-            *care,
-            *locale,
-        ]
+        ours = ["-U", "postgres", "-E", "UTF8", "-A", "trust"]
+        initdb = [str(program.path.parent / "initdb"), *ours, *care, *locale]
         made = _run([*initdb, "-D", str(fresh)], maker)
         if made.returncode == 0:
             break

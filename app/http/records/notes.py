@@ -29,6 +29,7 @@ EVERY_SECONDS = 2.0
 REFUSALS_A_MINUTE = 60  # rows of one organisation, or one candidate's address; others are counted only
 MOST_WAITING = 5_000  # refusals of all of them, while the database does not answer
 HOUR = 3600
+OUTAGES = (*store.OUTAGES, store.WaitRanOut)  # after which the same may be written
 
 
 @dataclass(slots=True)
@@ -128,15 +129,9 @@ class Notes:
                 return
             try:
                 self._write(hours, refused)
-            except (*store.OUTAGES, store.WaitRanOut) as fault:
-                log.warning("Counts of requests could not be written; trying again: %s", type(fault).__name__)
-                _renew(refused)
-                with self._lock:
-                    for place, hour in hours.items():
-                        self._hours.setdefault(place, _Hour()).add(hour)
-                    self._refused = (refused + self._refused)[:MOST_WAITING]
+            except OUTAGES as fault:
+                self._put_back(hours, refused, fault)
             except Exception:
-                _renew(refused)
                 self._write_apart(hours, refused)
 
     def _write(self, hours: dict[Place, _Hour], refused: list[tuple[Entry, Owner | None]]) -> None:
@@ -145,12 +140,26 @@ class Notes:
             if entries := self._owned(session, refused):
                 trail.keep(session, entries)
 
+    def _put_back(
+        self, hours: dict[Place, _Hour], refused: list[tuple[Entry, Owner | None]], fault: Exception
+    ) -> None:
+        log.warning("Counts of requests could not be written; trying again: %s", type(fault).__name__)
+        _renew(refused)
+        with self._lock:
+            for place, hour in hours.items():
+                self._hours.setdefault(place, _Hour()).add(hour)
+            self._refused = (refused + self._refused)[:MOST_WAITING]
+
     def _write_apart(self, hours: dict[Place, _Hour], refused: list[tuple[Entry, Owner | None]]) -> None:
         """Write what can be written of each organisation; the rest is left out, or others' would never be written."""
+        _renew(refused)
         for party in {place[0] for place in hours} | {entry.organisation_id for entry, _ in refused}:
             its = {place: hour for place, hour in hours.items() if place[0] == party}
+            of_it = [one for one in refused if one[0].organisation_id == party]
             try:
-                self._write(its, [one for one in refused if one[0].organisation_id == party])
+                self._write(its, of_it)
+            except OUTAGES as fault:
+                self._put_back(its, of_it, fault)
             except Exception:
                 log.exception("What was noted of requests of organisation %s is left out.", party)
 

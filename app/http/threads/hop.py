@@ -80,7 +80,7 @@ class Hop:
 
     def _serve(self) -> None:
         # Where a party may have all threads nobody rests: others would wait for it.
-        waits, leaves = Waits(), self.work.share < self.threads
+        waits = Waits() if self.work.share < self.threads else None
         while True:
             party, (desk, future, context, function, arguments) = self.work.take()
             result, raised = None, None
@@ -90,7 +90,7 @@ class Hop:
                 except BaseException as fault:  # it is the caller's, whatever it is
                     raised = fault
                 desk.put(future, result, raised)
-            if leaves:
+            if waits:
                 waited = waits.since()
                 if self.work.crowds(party):
                     time.sleep(min(LONGEST_REST, REST * waited))
