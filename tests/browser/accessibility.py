@@ -1,11 +1,17 @@
 """The axe engine: what is wrong with a page for people who do not see it, or do not use a mouse."""
 
+from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 SERIOUS = ("serious", "critical")
+PHONE = 360  # pixels
+LOOKS = pytest.mark.parametrize("look", [
+    {"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": PHONE, "height": 740}},
+], ids=["light", "dark", "phone"])  # fmt: skip
 
 
 # Where a colour is on its way to another, neither is looked at. Nobody waits for it: a page that is not drawn just now
@@ -35,6 +41,25 @@ def contrast(page: Page) -> list[str]:
 def everything(page: Page) -> list[str]:
     """What the engine finds at all."""
     return [f"{one['id']}: {node['html'][:200]}" for one in _found(page) for node in one["nodes"]]
+
+
+def on_each(page: Page, places: Iterable[str]) -> dict[str, list[str]]:
+    """What the engine finds at all on each of these pages, opened."""
+    found = {}
+    for at in places:
+        page.goto(at)
+        found[at] = opened(page)
+    return found
+
+
+def opened(page: Page) -> list[str]:
+    """What the engine finds at all, with whatever can be opened open; nothing is wider than a phone."""
+    page.mouse.move(0, 0)  # what it stands on looks otherwise
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    found = everything(page)
+    if page.viewport_size and page.viewport_size["width"] <= PHONE:
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page.url
+    return found
 
 
 def _found(page: Page, **options: Any) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from store.accounts import sign_ins
 from store.accounts.members import Member
 from tests import api
 from tests.api import Api, Tenant
-from tests.browser.accessibility import everything
+from tests.browser.accessibility import LOOKS, everything, on_each
 from tests.operations import states
 from tests.receiver import running
 from tests.signing import a_member
@@ -122,9 +122,7 @@ def reach(page: Page, name: str) -> None:
     raise AssertionError(f"{name} cannot be reached")
 
 
-@pytest.mark.parametrize("look", [
-    {"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}},
-], ids=["light", "dark", "phone"])  # fmt: skip
+@LOOKS
 def test_the_engine_finds_nothing_on_the_pages_of_the_area(
     new_context: Any, owner: Tenant, look: dict[str, Any]
 ) -> None:
@@ -135,11 +133,5 @@ def test_the_engine_finds_nothing_on_the_pages_of_the_area(
     page.goto("/area/sign-in/")
     found["sign-in"] = everything(page)
     signed_in(page, owner)
-    for at in (*LISTED, f"/area/webhooks/{hook}/"):
-        page.goto(at)
-        page.mouse.move(0, 0)  # what it stands on looks otherwise
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-        found[at] = everything(page)
-        if "viewport" in look:
-            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), at
+    found |= on_each(page, (*LISTED, f"/area/webhooks/{hook}/"))
     assert found == {name: [] for name in found}

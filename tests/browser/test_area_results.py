@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.api import Tenant, address
-from tests.browser.accessibility import everything
+from tests.browser.accessibility import LOOKS, opened
 from tests.browser.test_area import heading, here, owner, reach, signed_in
 from tests.operations import states
 
@@ -128,9 +128,7 @@ def test_a_review_is_left_with_the_keyboard_and_another_reached(page: Page, owne
     expect(page.get_by_label("Comment")).to_have_value("A comment comes after the points.")
 
 
-@pytest.mark.parametrize("look", [
-    {"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}},
-], ids=["light", "dark", "phone"])  # fmt: skip
+@LOOKS
 def test_the_engine_finds_nothing_on_what_forms_of_results_answer(
     new_context: Callable[..., BrowserContext], owner: Tenant, look: dict[str, Any]
 ) -> None:
@@ -142,11 +140,7 @@ def test_the_engine_finds_nothing_on_what_forms_of_results_answer(
     found = {}
 
     def look_at(name: str) -> None:
-        page.mouse.move(0, 0)  # what it stands on looks otherwise
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-        found[name] = everything(page)
-        if "viewport" in look:
-            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+        found[name] = opened(page)
 
     tokens = "&".join(f"invite_token={made[one]}" for one in ("token", "other_token"))
     for path in (

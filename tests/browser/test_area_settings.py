@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from schemas.area import SECTIONS
 from schemas.area_settings import SETTINGS
 from tests.api import Tenant
-from tests.browser.accessibility import everything
+from tests.browser.accessibility import LOOKS, on_each
 from tests.browser.test_area import heading, here, link, owner, reach, signed_in
 from tests.signing import a_member
 
@@ -117,9 +116,7 @@ def test_an_owner_changes_settings_with_the_keyboard_alone(page: Page, owner: Te
     assert owner.live.get("/org/settings/").json()["retention_days"]["recordings"] == 30
 
 
-@pytest.mark.parametrize("look", [
-    {"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}},
-], ids=["light", "dark", "phone"])  # fmt: skip
+@LOOKS
 def test_the_engine_finds_nothing_on_the_pages_of_settings(
     new_context: Callable[..., BrowserContext], owner: Tenant, look: dict[str, Any]
 ) -> None:
@@ -127,12 +124,5 @@ def test_the_engine_finds_nothing_on_the_pages_of_settings(
     squad = owner.live.squad("Backend")
     a_member(owner, "recruiter")
     signed_in(page, owner)
-    found = {}
-    for at in (*PAGES, f"{SETTINGS}squads/{squad['id']}/"):
-        page.goto(at)
-        page.mouse.move(0, 0)  # what it stands on looks otherwise
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-        found[at] = everything(page)
-        if "viewport" in look:
-            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), at
+    found = on_each(page, (*PAGES, f"{SETTINGS}squads/{squad['id']}/"))
     assert found == {name: [] for name in found}

@@ -50,17 +50,21 @@ def with_device(page: Page) -> Any:
     return session, device
 
 
-def test_somebody_signs_in_with_a_passkey_that_they_added(
-    new_context: Callable[..., BrowserContext], owner: Tenant, here: str
-) -> None:
-    page = new_context().new_page()
-    session, device = with_device(page)
+def add_a_passkey(page: Page, owner: Tenant) -> None:
     page.goto(link(owner))
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("link", name="Your sign-in").click()
     page.get_by_label("Name of the device").fill("Work laptop")
     page.get_by_role("button", name="Add a passkey").click()
     expect(page.get_by_role("status")).to_contain_text("The passkey is added.")
+
+
+def test_somebody_signs_in_with_a_passkey_that_they_added(
+    new_context: Callable[..., BrowserContext], owner: Tenant, here: str
+) -> None:
+    page = new_context().new_page()
+    session, device = with_device(page)
+    add_a_passkey(page, owner)
     expect(page.locator("main")).to_contain_text("Work laptop")
     for _ in range(2):
         page.get_by_role("button", name="Sign out").click()
@@ -84,12 +88,7 @@ def test_somebody_confirms_who_they_are_with_a_passkey(
 ) -> None:
     page = new_context().new_page()
     with_device(page)
-    page.goto(link(owner))
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_role("link", name="Your sign-in").click()
-    page.get_by_label("Name of the device").fill("Work laptop")
-    page.get_by_role("button", name="Add a passkey").click()
-    expect(page.get_by_role("status")).to_contain_text("The passkey is added.")
+    add_a_passkey(page, owner)
     for at in ("/area/keys/", "/area/members/", "/area/sessions/"):
         age(MemberSession, proven_at=timedelta(minutes=11))
         page.goto(f"{here}{at}")
