@@ -19,7 +19,6 @@ from store.outbox import Taken
 from workers import broker, leases, measures
 from workers.broker import RUNG_SECONDS
 from workers.jobs import JOBS, Job, wait
-from workers.outbox import Room
 from workers.turns import Turns
 
 log = logging.getLogger("hiring.work")
@@ -49,14 +48,17 @@ class Actors:
         for turns in self._turns.values():
             turns.look()
 
-    def first(self, ids: Sequence[UUID]) -> int:
-        """Note that work is rung for, and say for how many pieces of it nobody has rung lately."""
-        return broker.rung_first(self._client, ids)
+    def first(self, ids: Sequence[UUID], most: int) -> int:
+        """Note that so many pieces of work are rung for of which nobody has lately; say for how many there were."""
+        return broker.rung_first(self._client, ids, most)
 
-    def rooms(self) -> dict[str, Room]:
-        """Return for each kind how many messages its threads will soon begin, and how many have been sent."""
-        waiting = broker.waiting(self._client, list(self._brokers))
-        return {kind: Room(JOBS[kind].threads * AHEAD, count) for kind, count in waiting.items()}
+    def most(self) -> dict[str, int]:
+        """Return for each kind how many messages its threads will soon begin."""
+        return {kind: JOBS[kind].threads * AHEAD for kind in self._brokers}
+
+    def waiting(self) -> dict[str, int]:
+        """Return for each kind how many messages have been sent and not been fetched."""
+        return broker.waiting(self._client, list(self._brokers))
 
 
 def _actor(broker: dramatiq.Broker, kind: str, turns: Turns) -> "dramatiq.Actor[..., None]":

@@ -1,6 +1,7 @@
 """The bell between processes: Dramatiq on Redis. Losing it loses time, never work; PostgreSQL has the truth."""
 
 from collections.abc import Sequence
+from typing import cast
 from uuid import UUID
 
 import redis
@@ -46,11 +47,13 @@ def waiting(client: "redis.Redis", queues: Sequence[str]) -> dict[str, int]:
     return dict(zip(queues, pipeline.execute(), strict=True))
 
 
-def rung_first(client: "redis.Redis", ids: Sequence[UUID]) -> int:
-    """Note that pieces of work are rung for; return for how many of them nobody rang lately."""
-    if not ids:
+def rung_first(client: "redis.Redis", ids: Sequence[UUID], most: int) -> int:
+    """Note that so many pieces of work are rung for of which nobody has lately; return for how many there were."""
+    if not ids or most <= 0:
         return 0
+    names = [f"{NAMESPACE}:rung:{id}" for id in ids]
+    noted = cast("list[bytes | None]", client.mget(names))
     pipeline = client.pipeline(transaction=False)
-    for id in ids:
-        pipeline.set(f"{NAMESPACE}:rung:{id}", 1, nx=True, ex=RUNG_SECONDS)
-    return sum(bool(noted) for noted in pipeline.execute())
+    for name in [name for name, one in zip(names, noted, strict=True) if one is None][:most]:
+        pipeline.set(name, 1, nx=True, ex=RUNG_SECONDS)
+    return sum(bool(one) for one in pipeline.execute())

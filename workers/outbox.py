@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 from uuid import UUID
 
 import redis
@@ -28,24 +28,20 @@ EVENTS = (
 REDIS_AWAY = timedelta(seconds=2)
 
 
-class Room(NamedTuple):
-    """How much of a kind of work is called for at a time."""
-
-    most: int  # messages that workers will soon begin
-    waiting: int  # messages that nobody has fetched yet: each finds something to do by itself
-
-
 class Bells(Protocol):
     """What wakes whoever does the work."""
 
     def ring(self, kind: str) -> None:
         """Wake somebody for one piece of a kind of outbox work."""
 
-    def first(self, ids: Sequence[UUID]) -> int:
-        """Note that work is rung for, and say for how many pieces of it nobody has rung lately."""
+    def first(self, ids: Sequence[UUID], most: int) -> int:
+        """Note that so many pieces of work are rung for of which nobody has lately; say for how many there were."""
 
-    def rooms(self) -> Mapping[str, Room]:
-        """Say for each kind how many pieces its workers will soon begin, and for how many of them somebody rang."""
+    def most(self) -> Mapping[str, int]:
+        """Say for each kind how many pieces its workers will soon begin."""
+
+    def waiting(self) -> Mapping[str, int]:
+        """Say for each kind how many messages nobody has fetched yet: each finds something to do by itself."""
 
 
 class Relay:
@@ -140,19 +136,20 @@ def hand_over(bells: Bells) -> float:
     It stays due until somebody begins it, so that a message which is lost is missed by nobody.
     """
     try:
-        rooms = bells.rooms()
+        most = bells.most()
         with store.reading() as reading:
-            due = outbox.due(reading, {kind: room.most for kind, room in rooms.items()})
+            due = outbox.due(reading, most)
+        # Asked after that, so that whoever fetches one of these finds what is due now. There are never fewer messages
+        # than pieces that nobody has begun: a message names none, and takes what is due first, whoever it was sent for.
+        waiting = bells.waiting() if any(due.values()) else {}
         for kind, ids in due.items():
-            # A message names no piece of work: those that wait are for what is due now as well as any new one. And
-            # what nobody has begun yet may have its message with a worker; where more is due than is looked at, that
+            left = max(0, len(ids) - waiting.get(kind, 0))
+            # What nobody has begun yet may have its message with a worker; where more is due than is looked at, that
             # one finds something else to do.
-            most, waiting = rooms[kind]
-            left = ids[waiting:]
-            for _ in left if len(ids) == most else range(bells.first(left)):
+            for _ in range(left if len(ids) == most[kind] else bells.first(ids, left)):
                 bells.ring(kind)
                 measures.HANDED_OVER.inc()
     except redis.RedisError as fault:
         log.warning("Work cannot be handed over: %s", fault)
         return REDIS_AWAY.total_seconds()
-    return FULL_SECONDS if any(len(due[kind]) == room.most for kind, room in rooms.items()) else POLL_SECONDS
+    return FULL_SECONDS if any(len(ids) == most[kind] for kind, ids in due.items()) else POLL_SECONDS

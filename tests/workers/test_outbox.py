@@ -179,10 +179,13 @@ def test_waits_double_up_to_an_hour():
 class Away:
     """Bells that are not there."""
 
-    def rooms(self):
-        return {"test": relays.Room(100, 0)}
+    def most(self):
+        return {"test": 100}
 
-    def first(self, ids):
+    def waiting(self):
+        return {"test": 0}
+
+    def first(self, ids, most):
         return len(ids)
 
     def ring(self, kind):
@@ -192,7 +195,7 @@ class Away:
 class Lost(Away):
     """Bells that are lost before anything is handed over."""
 
-    def rooms(self):
+    def waiting(self):
         raise redis.ConnectionError
 
 
@@ -261,6 +264,20 @@ def test_a_piece_of_work_is_rung_for_once_while_a_worker_has_its_message_and_has
     add(1)
     relays.hand_over(actors)
     assert broker.waiting(bells.client, ["test"]) == {"test": 1}
+    bells.flush("test")
+    bells.close()
+
+
+def test_what_falls_due_before_what_was_rung_for_has_a_message_of_its_own(wired, kind):
+    kind("test", print)
+    bells = broker.make(wired.redis_url)
+    actors = Actors({"test": bells})
+    add(1)
+    relays.hand_over(actors)
+    with store.transaction() as session:  # it takes the message that waits, whoever that was sent for
+        outbox.add_all(session, None, "test", [{}], delay=timedelta(minutes=-1))
+    relays.hand_over(actors)
+    assert bells.do_qsize("test") == 2
     bells.flush("test")
     bells.close()
 
