@@ -17,7 +17,6 @@ from store.database import aside
 from store.database.aside import Row
 from store.outbox import Taken
 from workers import broker, leases, measures
-from workers.broker import RUNG_SECONDS
 from workers.jobs import JOBS, Job, wait
 from workers.turns import Turns
 
@@ -26,6 +25,7 @@ log = logging.getLogger("hiring.work")
 FAILED_SECONDS = (
     0.1  # that a thread rests: what fails fails fast, and a flood of it would take all the processor
 )
+PATIENCE_SECONDS = 2.0  # for the turn of somebody else, where what is due is of those who have their share
 AHEAD = 8  # messages of a kind that wait in Redis, for each of its threads
 
 
@@ -75,7 +75,7 @@ def _actor(broker: dramatiq.Broker, kind: str, turns: Turns) -> "dramatiq.Actor[
 
 def work(turns: Turns) -> None:
     """Do the next piece of work of a kind, if there is any."""
-    with turns.next(patience=RUNG_SECONDS) as taken:
+    with turns.next(patience=PATIENCE_SECONDS) as taken:
         if taken is not None:
             do(taken, JOBS[taken.job])
 

@@ -14,7 +14,7 @@ from store.database.waits import USUAL, Waits
 
 NAMESPACE = "hiring:bell"
 OLDEST_MS = 3_600_000  # a bell that nobody heard for an hour has been rung again since
-RUNG_SECONDS = 2  # within which whoever was rung for a piece of work begins it, unless the message is lost
+RUNG_SECONDS = 0.5  # within which whoever was rung for a piece of work begins it, unless the message is lost
 HURRIED = 1.0  # seconds for an answer to whoever has others to look after
 
 
@@ -55,5 +55,5 @@ def rung_first(client: "redis.Redis", ids: Sequence[UUID], most: int) -> int:
     noted = cast("list[bytes | None]", client.mget(names))
     pipeline = client.pipeline(transaction=False)
     for name in [name for name, one in zip(names, noted, strict=True) if one is None][:most]:
-        pipeline.set(name, 1, nx=True, ex=RUNG_SECONDS)
+        pipeline.set(name, 1, nx=True, px=int(1000 * RUNG_SECONDS))
     return sum(bool(one) for one in pipeline.execute())

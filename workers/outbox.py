@@ -16,6 +16,7 @@ from store import outbox
 from store.database import aside, bell
 from store.delivering import fanout
 from workers import apart, measures
+from workers.broker import RUNG_SECONDS
 
 log = logging.getLogger("hiring.relay")
 
@@ -152,4 +153,6 @@ def hand_over(bells: Bells) -> float:
     except redis.RedisError as fault:
         log.warning("Work cannot be handed over: %s", fault)
         return REDIS_AWAY.total_seconds()
-    return FULL_SECONDS if any(len(ids) == most[kind] for kind, ids in due.items()) else POLL_SECONDS
+    if any(len(ids) == most[kind] for kind, ids in due.items()):
+        return FULL_SECONDS
+    return RUNG_SECONDS if any(due.values()) else POLL_SECONDS  # a message may be lost
