@@ -66,6 +66,11 @@ class Places:
                 self._count(turn, -1)
                 self._changed.notify_all()
 
+    def until_free(self) -> None:
+        """Wait until nobody has a place or waits for one."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._taken and not self._waiting)
+
     def ahead(self, session: Hashable) -> int | None:
         """Count whose turn comes before that of a session which waits to begin; None where it does not."""
         with self._changed:

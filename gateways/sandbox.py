@@ -14,6 +14,7 @@ from typing import Any
 
 from gateways import languages
 from gateways.jail import starting
+from gateways.jail.ahead import Ahead
 from gateways.jail.starting import Known, process_limit, supervise
 from gateways.languages import LANGUAGES
 from gateways.places import Holder, Places, Turn
@@ -45,10 +46,21 @@ class Run:
     compiled: bool = True  # or it was never started, and `stderr` is the compiler's text
 
 
-def configure(*, at_a_time: int) -> None:
-    """Set how many programs this process runs at a time."""
-    global _places  # noqa: PLW0603 - one process, one number
+# Processes that wait for programs; none until it is said how many may.
+_ahead = Ahead(0, _places.until_free)
+
+
+def configure(*, at_a_time: int, ahead: int = 0) -> None:
+    """Set how many programs this process runs at a time, and how many processes may wait for some."""
+    global _places, _ahead  # noqa: PLW0603 - one process, one number of each
     _places = Places(at_a_time)
+    _ahead.end()
+    _ahead = Ahead(ahead, _places.until_free)
+
+
+def waiting() -> int:
+    """Count the processes that wait for programs."""
+    return _ahead.count()
 
 
 class UnavailableError(Unavailable):
@@ -153,6 +165,8 @@ def _run(
         if built.outcome != "ok":
             return [built for _ in inputs]
         spec["files"] = {}
+    if LANGUAGES[language].slow and _ahead.most:
+        spec["waits"] = spec["command"][-1]
     return [_once(spec, given, turn, together, box)[0] for given in inputs]
 
 
@@ -205,7 +219,10 @@ def _once(
 def _supervised(spec: dict[str, Any], given: str, box: bytes) -> dict[str, Any]:
     data = given.encode(errors="surrogatepass")
     try:
-        return supervise(spec, data, box, patience=spec["seconds"] + PATIENCE_SECONDS)
+        patience = spec["seconds"] + PATIENCE_SECONDS
+        if "waits" in spec:
+            return _ahead.run(spec, data, box, patience=patience)
+        return supervise(spec, data, box, patience=patience)
     except TimeoutError as late:
         raise UnavailableError("the sandbox did not answer in time") from late
 
