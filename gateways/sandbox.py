@@ -47,7 +47,7 @@ class Run:
 
 
 # Processes that wait for programs; none until it is said how many may.
-_ahead = Ahead(0, _places.until_free)
+_ahead = Ahead(0, _places.until_quiet)
 
 
 def configure(*, at_a_time: int, ahead: int = 0) -> None:
@@ -55,7 +55,7 @@ def configure(*, at_a_time: int, ahead: int = 0) -> None:
     global _places, _ahead  # noqa: PLW0603 - one process, one number of each
     _places = Places(at_a_time)
     _ahead.end()
-    _ahead = Ahead(ahead, _places.until_free)
+    _ahead = Ahead(ahead, _places.until_quiet)
 
 
 def waiting() -> int:
@@ -118,7 +118,9 @@ def run(
     if reason := why_not(language):
         raise UnavailableError(reason)
     turn = Turn(holder)
-    return _run(language, code, inputs, turn, seconds=seconds, together=together, memory_mb=memory_mb)
+    return _run(
+        language, code, inputs, turn, seconds=seconds, together=together, memory_mb=memory_mb, ahead=True
+    )
 
 
 def place(session: Hashable, ahead: int | None) -> int:
@@ -137,7 +139,14 @@ def _probe(language: str) -> str:
         return f"{language} is not a language of this service"
     try:
         (result,) = _run(
-            language, LANGUAGES[language].probe, [""], Turn(), seconds=20, together=20, memory_mb=256
+            language,
+            LANGUAGES[language].probe,
+            [""],
+            Turn(),
+            seconds=20,
+            together=20,
+            memory_mb=256,
+            ahead=False,
         )
     except UnavailableError as error:
         return error.reason
@@ -155,6 +164,7 @@ def _run(
     seconds: float,
     together: float,
     memory_mb: int,
+    ahead: bool,
 ) -> list[Run]:
     if sys.platform != "linux":
         raise UnavailableError("the sandbox needs Linux")
@@ -165,7 +175,7 @@ def _run(
         if built.outcome != "ok":
             return [built for _ in inputs]
         spec["files"] = {}
-    if LANGUAGES[language].slow and _ahead.most:
+    if ahead and _ahead.most and LANGUAGES[language].slow:
         spec["waits"] = spec["command"][-1]
     return [_once(spec, given, turn, together, box)[0] for given in inputs]
 

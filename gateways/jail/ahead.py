@@ -1,8 +1,8 @@
 """Processes that are started ahead: each waits behind its own walls for one program, runs that and ends.
 
-An interpreter that is slow to start, as Node is, has been started with a pipe where its program's file will be, and waits
-for what it reads there. Until then it holds nothing of anybody. They are started while no program runs, one after the other,
-once their kind has been asked for, and end when nobody has asked for it for ten minutes.
+An interpreter that is slow to start, as Node is, has been started with a pipe where its program's file will be, and
+waits for what it reads there. Until then it holds nothing of anybody. They are started while no program runs, one
+after the other, once their kind has been asked for, and end when nobody has asked for it for ten minutes.
 """
 
 import json
@@ -25,9 +25,9 @@ LARGEST = 1 << 20  # of what a program starts with: larger boxes need more room 
 class Ahead:
     """What waits, for each kind of orders, in the process that made it."""
 
-    def __init__(self, most: int, until_idle: Callable[[], None]) -> None:
-        """Let so many wait at most, and start them when `until_idle` has returned."""
-        self.most, self.until_idle = most, until_idle
+    def __init__(self, most: int, until_quiet: Callable[[], None]) -> None:
+        """Let so many wait at most, and start them when `until_quiet` has returned."""
+        self.most, self.until_quiet = most, until_quiet
         self.owner = os.getpid()
         self._waiting: dict[str, deque[socket.socket]] = {}
         self._asked: dict[str, float] = {}  # when, on the monotonic clock
@@ -72,7 +72,7 @@ class Ahead:
     def _fill(self) -> None:
         """Start what is missing and end what is old, until nothing is wanted any more."""
         while kind := self._wanted():
-            self.until_idle()
+            self.until_quiet()
             started = _start(kind)
             with self._changed:
                 if started and kind in self._asked:

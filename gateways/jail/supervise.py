@@ -53,7 +53,7 @@ def run(
     """Run the program once, on one input; answer how it ended and its time, then its output and what it built."""
     as_root = os.geteuid() == 0
     stdin, kept = _in_memory("input", os.MFD_ALLOW_SEALING), _in_memory("kept")
-    if not spec.get("waits"):
+    if "waits" not in spec:
         _seal(stdin, given)
     pipes = {name: os.pipe() for name in ("out", "err", "note", "go")}
     started = time.monotonic()
@@ -78,7 +78,7 @@ def run(
             os.read(ends["note"], 1)  # it has a session of its own now, or has ended
             kernel.give_way(init, walls.NICENESS)  # and the watch need not
             os.write(pipes["go"][1], b"x")
-            if spec.get("waits"):
+            if "waits" in spec:
                 started = _give_program(end, watch, stdin, kept, pipes["go"][1])
             watch.until_end()
         finally:
@@ -144,9 +144,6 @@ def _init(
         if not os.read(pipes["go"][0], 1):
             os._exit(1)  # the supervisor ended before it could take us along
         walls.build(spec, box)
-        if spec.get("waits"):
-            os.mkfifo(spec["waits"])
-            os.chmod(spec["waits"], 0o644)
         program = os.fork()
         if program == 0:
             os.setpgid(0, 0)  # and no session of its own, which could weigh as much as the service's
@@ -155,13 +152,9 @@ def _init(
             _program(spec, note, as_root=as_root)
         for end in (out, stdin):
             os.close(end)
-        if spec.get("waits"):
+        if "waits" in spec:
             _wait_for_program(spec["waits"], kept, pipes["go"][0], note)
-        status = None
-        while status is None:
-            pid, ended = os.wait()
-            if pid == program:
-                status = os.waitstatus_to_exitcode(ended)
+        status = _until_ended(program)
         if spec.get("keep") and status in spec["fine"]:
             status = _keep_box(kept, err)
         os.write(note, b"ended %d\n" % status)
@@ -170,6 +163,14 @@ def _init(
     except BaseException as error:
         os.write(note, f"fault {error}\n".encode())
     os._exit(0)
+
+
+def _until_ended(program: int) -> int:
+    """Wait for a program and for whatever it left to init meanwhile; return its status."""
+    while True:
+        pid, ended = os.wait()
+        if pid == program:
+            return os.waitstatus_to_exitcode(ended)
 
 
 def _wait_for_program(path: str, kept: int, go: int, note: int) -> None:
