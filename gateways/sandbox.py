@@ -58,9 +58,9 @@ def configure(*, at_a_time: int, ahead: int = 0) -> None:
     _ahead = Ahead(ahead, _places.until_quiet)
 
 
-def waiting() -> int:
-    """Count the processes that wait for programs."""
-    return _ahead.count()
+def until_ahead(count: int, seconds: float) -> bool:
+    """Wait until so many processes wait for programs; say whether that came to be."""
+    return _ahead.until(count, seconds)
 
 
 class UnavailableError(Unavailable):

@@ -34,10 +34,10 @@ class Ahead:
         self._changed = threading.Condition()
         self._filling = False
 
-    def count(self) -> int:
-        """Count what waits."""
+    def until(self, count: int, seconds: float) -> bool:
+        """Wait until so many wait; say whether that came to be."""
         with self._changed:
-            return sum(map(len, self._waiting.values()))
+            return self._changed.wait_for(lambda: sum(map(len, self._waiting.values())) == count, seconds)
 
     def end(self) -> None:
         """Let nothing wait any more; who holds the other ends is told by the kernel."""
@@ -81,6 +81,7 @@ class Ahead:
                     started.close()
                 else:
                     self._asked.pop(kind, None)  # until it is asked for again
+                self._changed.notify_all()
 
     def _wanted(self) -> str:
         """Wait for a kind of which more are wanted; empty where none is any more."""
@@ -103,6 +104,7 @@ class Ahead:
         for kind in self._waiting.keys() - self._asked.keys():
             for end in self._waiting.pop(kind):
                 end.close()
+            self._changed.notify_all()
 
 
 def _kind(spec: dict[str, Any]) -> str:
