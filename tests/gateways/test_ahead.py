@@ -73,7 +73,7 @@ ENDS = {
     "a signal": "process.kill(process.pid, 'SIGTERM'); setTimeout(() => {}, 5000)",
     "all of its input at once": "console.log(JSON.stringify(require('fs').readFileSync(0, 'utf8')))",
     "its input by events": "process.stdin.on('data', (part) => console.log(String(part))).on('end', console.log)",
-    "its input by lines": "require('readline').createInterface(process.stdin).on('line', (line) => console.log([line]))",
+    "its input by lines": "require('readline').createInterface(process.stdin).on('line', (l) => console.log([l]))",
     "its input by waiting": "(async () => { for await (const part of process.stdin) console.log(String(part)) })()",
     "its input by its name": "console.log(require('fs').readFileSync('/dev/stdin', 'utf8'))",
     "how it was called": "console.log(process.argv.length, process.execArgv, process.argv0, process.title.length > 0)",
