@@ -17,6 +17,7 @@ from bench import figures
 from bench.figures import Figure, at_least, at_most, plain
 from gateways import languages, sandbox
 from gateways.cv import reading
+from gateways.jail.walls import ENVIRONMENT
 from gateways.letters import printing
 
 CANDIDATES, TESTS = 20, 3
@@ -169,7 +170,7 @@ def _floor(node: str, cores: int) -> Figure:
     command = [node, "-e", TRIVIAL["javascript"]]
     started = time.perf_counter()
     with ThreadPoolExecutor(cores) as pool:
-        run = lambda _: subprocess.run(command, input=b"41", capture_output=True, check=True)  # noqa: E731
+        run = lambda _: subprocess.run(command, input=b"41", capture_output=True, check=True, env=ENVIRONMENT)  # noqa: E731
         list(pool.map(run, range(CANDIDATES * TESTS)))
     took = 1000 * (time.perf_counter() - started)
     return plain(f"sandbox: {CANDIDATES * TESTS} bare starts of Node over {cores} cores", took, "ms")

@@ -83,8 +83,8 @@ class Settings:
     @property
     def programs_that_wait(self) -> int:
         """How many processes at most one process has wait for programs."""
-        # Each takes some 15 MiB: of what there is they get about a twentieth.
-        by_memory = min(60, _memory_mib() // 300)
+        # Each takes some 12 MiB, and web processes share what the machine has: they get a twenty-fifth of it together.
+        by_memory = min(60, int(_memory_mib() * self.limit_share) // 300)
         return by_memory if self.programs_ahead is None else self.programs_ahead
 
 

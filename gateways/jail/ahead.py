@@ -58,16 +58,23 @@ class Ahead:
         cold = {name: value for name, value in spec.items() if name != "waits"}
         return starting.supervise(cold, given, box, patience=patience)
 
-    def _take(self, spec: dict[str, Any]) -> socket.socket | None:
-        kind = _kind(spec)
+    def expect(self, spec: dict[str, Any]) -> None:
+        """Have some wait for programs that may come."""
         with self._changed:
-            self._asked[kind] = time.monotonic()
-            waiting = self._waiting.setdefault(kind, deque())
-            if not self._filling:
-                self._filling = True
-                threading.Thread(target=self._fill, name="programs ahead", daemon=True).start()
-            self._changed.notify_all()
+            self._ask(_kind(spec))
+
+    def _take(self, spec: dict[str, Any]) -> socket.socket | None:
+        with self._changed:
+            waiting = self._ask(_kind(spec))
             return waiting.popleft() if waiting else None
+
+    def _ask(self, kind: str) -> deque[socket.socket]:
+        self._asked[kind] = time.monotonic()
+        if not self._filling:
+            self._filling = True
+            threading.Thread(target=self._fill, name="programs ahead", daemon=True).start()
+        self._changed.notify_all()
+        return self._waiting.setdefault(kind, deque())
 
     def _fill(self) -> None:
         """Start what is missing and end what is old, until nothing is wanted any more."""

@@ -233,6 +233,24 @@ input()
     _await_ends(processes)
 
 
+def test_they_are_there_before_the_first_program_where_one_is_expected(monkeypatch):
+    monkeypatch.setattr(sandbox, "_expected", {})
+    sandbox.expect("python")
+    sandbox.expect("javascript")
+    assert sandbox.until_ahead(MANY, LONG)
+    assert set(sandbox._expected) == {"javascript"}
+    assert len(sandbox._ahead._waiting) == 1
+    monkeypatch.setattr(starting, "supervise", None)
+    assert once("javascript", "console.log(1)").stdout == "1\n"
+    assert len(sandbox._ahead._waiting) == 1
+
+
+def test_grading_takes_none_of_them():
+    warm()
+    once("javascript", "", ahead=False)
+    assert sandbox.until_ahead(MANY, 0)
+
+
 def test_several_kinds_share_what_may_wait():
     warm()
     once("javascript", "", memory_mb=128)
