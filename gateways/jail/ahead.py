@@ -98,20 +98,25 @@ class Ahead:
                 if not self._asked:
                     self._filling = False
                     return ""
-                share = self.most // len(self._asked)
-                for kind in self._asked:
-                    if len(self._waiting[kind]) < share:
-                        return kind
+                missing = [kind for kind in self._asked if len(self._waiting[kind]) < self._share()]
+                if missing:
+                    return missing[0]
                 self._changed.wait(min(self._asked.values()) + KEPT_SECONDS - time.monotonic())
 
+    def _share(self) -> int:
+        return self.most // len(self._asked)
+
     def _drop(self) -> None:
-        """End what waits of kinds that nobody has asked for in a while."""
+        """End what waits of kinds that nobody has asked for in a while, and what is beyond a kind's share."""
         now = time.monotonic()
         self._asked = {kind: when for kind, when in self._asked.items() if now - when < KEPT_SECONDS}
         for kind in self._waiting.keys() - self._asked.keys():
             for end in self._waiting.pop(kind):
                 end.close()
             self._changed.notify_all()
+        for waiting in self._waiting.values():
+            while len(waiting) > self._share():
+                waiting.popleft().close()
 
 
 def _kind(spec: dict[str, Any]) -> str:

@@ -157,14 +157,14 @@ def test_a_process_takes_one_program_and_nothing_of_another():
         ("setInterval(() => {}, 1000)", "timeout"),
         ("const kept = []; for (;;) kept.push(new Array(1e5).fill(kept.length))", "memory"),
         ("const kept = []; for (;;) kept.push(Buffer.alloc(1 << 20, 1))", "memory"),
-        ("for (;;) console.log('x'.repeat(1000))", "output_limit"),
+        ("for (;;) require('fs').writeSync(1, 'x'.repeat(1000))", "output_limit"),
     ],
 )
 def test_limits_hold_from_when_the_program_is_given(code, outcome):
-    ended = ahead_of_need(code, seconds=2, memory_mb=128)
+    seconds = 2 if outcome == "timeout" else 20
+    ended = ahead_of_need(code, seconds=seconds, memory_mb=128)
     assert ended.outcome == outcome
-    assert ended.time_ms < 4_000
-    assert (ended.time_ms >= 2_000) == (outcome == "timeout")
+    assert (ended.time_ms >= 1_000 * seconds) == (outcome == "timeout")
 
 
 @needs("typescript")
@@ -181,9 +181,7 @@ def test_what_is_too_large_for_those_that_wait_is_started_for():
 @pytest.mark.parametrize("what", ["the interpreter", "init", "the supervisor", "everything"])
 def test_one_that_has_died_keeps_nobody_from_an_answer(what):
     warm()
-    for supervisor in _children(starting.server().process.pid):
-        (init,) = _children(supervisor)
-        (program,) = _children(init)
+    for supervisor, init, program in _waiting(starting.server().process.pid):
         dies = {"the interpreter": program, "init": init, "the supervisor": supervisor}
         end = os.pidfd_open(dies.get(what, starting.server().process.pid))
         signal.pidfd_send_signal(end, signal.SIGKILL)
@@ -198,15 +196,14 @@ def test_one_that_has_died_keeps_nobody_from_an_answer(what):
 def test_one_that_hangs_keeps_nobody_longer_than_its_bound(monkeypatch):
     monkeypatch.setattr(ahead, "BEGIN_SECONDS", 0.2)
     warm()
-    for supervisor in _children(starting.server().process.pid):
+    for supervisor, _, _ in _waiting(starting.server().process.pid):
         os.kill(supervisor, signal.SIGSTOP)
     assert once("javascript", "console.log(1)").stdout == "1\n"
 
 
 def test_those_that_nobody_asks_for_end(monkeypatch):
     warm()
-    processes = _below(starting.server().process.pid)
-    assert len(processes) == 3 * MANY
+    processes = _held(starting.server().process.pid)
     monkeypatch.setattr(ahead, "KEPT_SECONDS", 0)
     with sandbox._ahead._changed:
         sandbox._ahead._changed.notify_all()
@@ -227,9 +224,8 @@ input()
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=languages.SERVICE
     ) as service:
-        processes = _below(int(service.stdout.readline()))
+        processes = _held(int(service.stdout.readline()))
         service.kill()
-    assert len(processes) == 3 * MANY
     _await_ends(processes)
 
 
@@ -256,22 +252,28 @@ def test_several_kinds_share_what_may_wait():
     once("javascript", "", memory_mb=128)
     kinds = sandbox._ahead._waiting
     with sandbox._ahead._changed:
-        assert sandbox._ahead._changed.wait_for(lambda: [*map(len, kinds.values())] == [2, 1], LONG)
+        assert sandbox._ahead._changed.wait_for(lambda: [*map(len, kinds.values())] == [1, 1], LONG)
     assert once("javascript", "console.log(1)", memory_mb=128).stdout == "1\n"
 
 
 def _children(pid):
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
 
 
-def _below(pid):
-    """Take hold of every process below one."""
-    found, left = [], _children(pid)
-    while left:
-        one = left.pop()
-        found.append(os.pidfd_open(one))
-        left += _children(one)
-    return found
+def _waiting(server):
+    """Name the supervisor, init and interpreter of each that waits; a supervisor that has just answered has no init."""
+    inits = [(one, init) for one in _children(server) for init in _children(one)]
+    return [(*above, program) for above in inits for program in _children(above[1])]
+
+
+def _held(server):
+    """Take hold of all of their processes."""
+    found = [pid for three in _waiting(server) for pid in three]
+    assert len(found) == 3 * MANY
+    return [os.pidfd_open(pid) for pid in found]
 
 
 def _await_ends(processes):
