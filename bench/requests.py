@@ -29,7 +29,8 @@ from store import events
 from store.accounts import keys, limits, organisations
 from store.accounts.organisations import Organisation
 from store.assessing import assessments, invitations, inviting
-from store.database import listing
+from store.auditing import trail
+from store.database import bell, listing
 from store.database.prepared import Prepared
 
 PEERS = Path(__file__).parent / "peers"
@@ -38,17 +39,19 @@ CONNECTIONS, INVITED = 16, 2_000
 PLANS = json.dumps({"enterprise": {"reads": 2**31 - 1, "writes": 2**31 - 1}})
 UVICORN = (
     "-m uvicorn {app}:app --port {port} --loop uvloop --http httptools --no-access-log --log-level warning"
+    " --no-proxy-headers --no-server-header"
+)
+GUNICORN = (
+    "-m gunicorn {app}:app -b 127.0.0.1:{port} -w 1 --threads 8 --keep-alive 75 --log-level error"
+    " --no-control-socket"
 )
 # Name: environment (and its requirements), and how it is started there.
 SIDES = {
     "floor": ("fastapi", UVICORN.replace("{app}", "floor")),
-    "fastapi_async": ("fastapi", UVICORN.replace("{app}", "fastapi_async")),
+    "fastapi": ("fastapi", UVICORN.replace("{app}", "fastapi_async")),
     "litestar": ("litestar", UVICORN.replace("{app}", "litestar_async")),
-    "fastapi_orm": ("fastapi", UVICORN.replace("{app}", "fastapi_orm")),
-    "django_rest": (
-        "django",
-        "-m gunicorn drf:app -b 127.0.0.1:{port} -w 1 --threads 8 --keep-alive 60 --log-level error",
-    ),
+    "flask": ("flask", GUNICORN.replace("{app}", "flask_threads")),
+    "django_rest": ("django", GUNICORN.replace("{app}", "drf")),
 }
 OURS = "hiring"
 KINDS = {
@@ -142,7 +145,9 @@ SQL = {
     "invitations": text(invitations.LIST.prepare(listing.Form("-id"))),
     "existing": text(inviting._EXISTING),
     "invite": text(inviting._TAKE_AND_CREATE),
+    "audit": text(trail._WRITE),
     "event": text(events._WRITE),
+    "bell": text(bell._NOTIFY),
 }
 
 
