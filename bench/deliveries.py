@@ -17,7 +17,7 @@ import store
 from app.instance.settings import ROOT, Settings
 from bench import figures
 from bench.figures import Figure
-from bench.requests import PEERS, environment
+from bench.sides import PEERS, environment
 from rules.caller import Caller
 from store import events
 from store.accounts import organisations
@@ -124,10 +124,10 @@ def rate(
                     events.record(session, "assessment.started", caller, DATA)
         while not (first := receiver.count()):
             time.sleep(0.005)
-        began, (idle, whole) = time.monotonic(), figures.machine()
+        began, (idle, whole) = time.monotonic(), figures.ticks()
         while (last := receiver.count()) < total:
             time.sleep(0.01)
-        took, (idle_after, whole_after) = time.monotonic() - began, figures.machine()
+        took, (idle_after, whole_after) = time.monotonic() - began, figures.ticks()
     return (last - first) / took, (idle_after - idle) / max(1, whole_after - whole)
 
 
