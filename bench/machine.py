@@ -20,7 +20,7 @@ def described() -> str:
     parts = [
         f"{os.cpu_count()} cores of {_processor()}",
         _system(),
-        f"{platform.system()} {platform.release()}",
+        f"{platform.system()} {platform.release().partition('-')[0]}",
         f"Python {platform.python_version()}",
         *(f"{name} {version}" for name, version in _servers.items()),
     ]
