@@ -19,7 +19,7 @@ from sqlalchemy import select, text
 
 import store
 from app.instance.settings import ROOT, Settings
-from bench import figures
+from bench import figures, machine
 from bench.figures import Figure
 from bench.sides import PEERS, environment
 from rules.caller import Caller
@@ -170,10 +170,10 @@ def rate(
                     events.record(session, "assessment.started", caller, DATA)
         while not (first := receiver.count()):
             time.sleep(0.005)
-        began, (idle, whole) = time.monotonic(), figures.ticks()
+        began, (idle, whole) = time.monotonic(), machine.ticks()
         while (last := receiver.count()) < total:
             time.sleep(0.01)
-        took, (idle_after, whole_after) = time.monotonic() - began, figures.ticks()
+        took, (idle_after, whole_after) = time.monotonic() - began, machine.ticks()
     found.rates.append((last - first) / took)
     found.idle.append((idle_after - idle) / max(1, whole_after - whole))
     found.connections.append(receiver.most)

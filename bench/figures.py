@@ -76,12 +76,16 @@ def main(measure: Callable[[bool], list[Figure]], description: str | None) -> No
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     given = parser.parse_args()
+    began = machine.ticks()
     figures = measure(given.quick)
+    others = machine.others(began)
     show(figures)
+    print(f"Others used {others:g} % of the machine's time meanwhile.", flush=True)
     if given.json:
         whole = {
             "measured": f"{datetime.now(UTC):%Y-%m-%d}",
             "machine": machine.described(),
+            "others": others,
             "figures": [asdict(one) for one in figures],
         }
         given.json.write_text(json.dumps(whole, indent=1) + "\n")
@@ -194,12 +198,6 @@ def cpu_seconds(pid: int) -> float:
             continue
         total += (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
     return total
-
-
-def ticks() -> tuple[int, int]:
-    """Return the time in which the machine had nothing to do, and all of its time, in ticks of all cores."""
-    spent = [int(one) for one in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    return spent[3] + spent[4], sum(spent)
 
 
 def family(pid: int) -> list[int]:

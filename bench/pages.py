@@ -79,7 +79,7 @@ def readme(results: dict[str, Any]) -> Iterator[str]:
     others = [name for name, one in figures.items() if one["met"] is False and name not in ROWS.values()]
     yield ""
     yield f"Missed too: {'; '.join(others)}." if others else "Nothing else is missed."
-    yield f"Measured on {results['requests']['machine']}, {results['requests']['measured']}."
+    yield measured(results["requests"])
 
 
 def speed(results: dict[str, Any], benches: tuple[str, ...]) -> Iterator[str]:
@@ -95,9 +95,16 @@ def speed(results: dict[str, Any], benches: tuple[str, ...]) -> Iterator[str]:
         if bench not in results:
             yield "Not measured on this machine yet."
             continue
-        yield f"Measured on {results[bench]['measured']}: {results[bench]['machine']}."
+        yield measured(results[bench])
         yield ""
         yield from table(results[bench]["figures"])
+
+
+def measured(result: dict[str, Any]) -> str:
+    """Say when a bench was measured, on what, and how busy others kept the machine."""
+    others = result["others"]
+    busy = "" if others is None else f" Others used {others:g} % of the machine's time meanwhile."
+    return f"Measured on {result['measured']}: {result['machine']}.{busy}"
 
 
 def table(figures: list[Figure]) -> Iterator[str]:

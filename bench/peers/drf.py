@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import django
 import redis
+import shown
 import work
 from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
@@ -248,7 +249,7 @@ class View(APIView):
 class OneAssessment(View):
     def get(self, request, slug: str) -> Response:
         caller, _, headers = admit(request, "assessments:read", reads=True)
-        return Response(work.assessment(vars(find(caller, slug)), used(caller)), headers=headers)
+        return Response(shown.assessment(vars(find(caller, slug)), used(caller)), headers=headers)
 
 
 class Invitations(View):
@@ -259,8 +260,8 @@ class Invitations(View):
         size = paging.validated_data["page_size"]
         found = list(mine(Invitation, caller).select_related("assessment").order_by("-id")[: size + 1])
         rows = found[:size]
-        shown = [work.invitation(vars(row), row.assessment.slug, row.assessment.title) for row in rows]
-        page = work.page(shown, rows[-1].id, more=len(found) > size, size=size, used=used(caller))
+        results = [shown.invitation(vars(row), row.assessment.slug, row.assessment.title) for row in rows]
+        page = shown.page(results, rows[-1].id, more=len(found) > size, size=size, used=used(caller))
         return Response(page, headers=headers)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import orjson
 import redis
+import shown
 import work
 from flask import Flask, Response, g, request
 from psycopg import Connection
@@ -100,7 +101,7 @@ def get_assessment(slug: str) -> Response:
     caller = admit("assessments:read", reads=True)
     with pool.connection() as connection:
         row = find(connection, caller, slug)
-    return answer(work.assessment(row, row["invites_used"]))
+    return answer(shown.assessment(row, row["invites_used"]))
 
 
 @app.get(work.PREFIX + "/invites/")
@@ -109,7 +110,7 @@ def list_invitations() -> Response:
     size = work.page_size(request.args.get("page_size", "20"))
     with pool.connection() as connection:
         rows = execute(connection, "invitations", mine(caller, rows=size + 1)).fetchall()
-    return answer(work.invitations(rows, size))
+    return answer(shown.invitations(rows, size))
 
 
 @app.post(work.PREFIX + "/assessments/<slug>/invites/")

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import hiredis
 import orjson
+import shown
 import work
 
 CONNECTIONS = 16  # as many as ask at once
@@ -127,7 +128,7 @@ async def get_assessment(caller, slug: str) -> dict:
         row = await _assessment(database, caller, slug)
     finally:
         _free.put_nowait(database)
-    return work.assessment(row, row["invites_used"])
+    return shown.assessment(row, row["invites_used"])
 
 
 async def list_invitations(caller, size: int) -> dict:
@@ -136,7 +137,7 @@ async def list_invitations(caller, size: int) -> dict:
         rows = await database.rows("invitations", _mine(caller, rows=size + 1))
     finally:
         _free.put_nowait(database)
-    return work.invitations(rows, size)
+    return shown.invitations(rows, size)
 
 
 async def create_invitation(caller, slug: str, body: dict, request: work.Asked) -> tuple[dict, int]:
