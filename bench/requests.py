@@ -39,7 +39,7 @@ def measure(quick: bool) -> list[Figure]:
     """Measure every side in alternating rounds, and say how we stand beside each."""
     if not shutil.which("wrk"):
         raise SystemExit("This bench needs wrk: `apt-get install wrk`, `brew install wrk`.")
-    rounds, seconds = (3, 1) if quick else (5, 4)
+    rounds, seconds = (3, 1) if quick else (5, 3)
     with (
         figures.place(plans=PLANS) as settings,
         tempfile.TemporaryDirectory() as folder,
