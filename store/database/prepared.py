@@ -105,7 +105,7 @@ def _keep_use(means: Means, row: Any) -> None:
 
 def rows(values: Sequence[Mapping[str, Any]]) -> str:
     """Write rows as the JSON that `jsonb_to_recordset` makes rows of again: one statement for any number of them."""
-    return orjson.dumps(values).decode()
+    return orjson.dumps(values, default=str).decode()  # a decimal as a text, which its column reads exactly
 
 
 @dataclass(frozen=True, slots=True)
