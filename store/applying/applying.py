@@ -156,21 +156,20 @@ def _insert(model: type[Base]) -> str:
     """Write what puts rows of a table in that are sent as JSON."""
     columns = _written(model)
     names = ", ".join(column.key for column in columns)
-    typed = ", ".join(
-        f"{column.key} {column.type.compile(dialect=postgresql.dialect())}" for column in columns
-    )
+    typed = ", ".join(f"{one.key} {one.type.compile(dialect=postgresql.dialect())}" for one in columns)
+    typed = typed.replace("TIMESTAMP WITH TIME ZONE", "timestamptz")
     table = model.__table__.name  # type: ignore[attr-defined]  # a table has one
     return f"""
         INSERT INTO {table} ({names})
-        SELECT {names} FROM jsonb_to_recordset(CAST(:{table} AS jsonb)) AS one ({typed})
+        SELECT * FROM jsonb_to_recordset(CAST(:{table} AS jsonb)) AS one ({typed})
     """  # noqa: S608 - names of tables
 
 
 _MODELS = (Application, Screening, *_OF_ANSWERS)
 _NEW = ", ".join(f"new_{model.__tablename__} AS ({_insert(model)})" for model in _MODELS)
-_MAKE = Prepared(
-    text(f"WITH {_NEW}, {tallies.COUNT}, kept AS ({room.TAKE}) SELECT bytes FROM kept")  # noqa: S608 - parts of our own
-)
+_WHOLE = f"WITH {_NEW}, {tallies.COUNT}, kept AS ({room.TAKE}) SELECT bytes FROM kept"  # noqa: S608 - parts of our own
+# psycopg looks anew for the parameters of what is longer than 4,096 characters, each time.
+_MAKE = Prepared(text(" ".join(_WHOLE.split())))
 
 
 def make(session: Session, caller: Caller, made: Application, belongings: Sequence[Base]) -> None:
