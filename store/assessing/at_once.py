@@ -29,7 +29,7 @@ TOLD = (
 # What an answer tells of one that was there.
 SHOWN = ("id", "organisation_id", "livemode", "token", "status", "external_id", "expires_at")
 
-_FREE = "EXISTS (SELECT FROM page WHERE status = 'active') AND NOT EXISTS (SELECT FROM before)"
+_FREE = "(SELECT status FROM page) = 'active' AND NOT EXISTS (SELECT FROM was)"
 _TAKEN = {
     True: organisations.TAKE.format(where=f"AND {_FREE}"),
     False: f"SELECT 0 AS used WHERE {_FREE}",  # test mode costs nothing
@@ -40,22 +40,24 @@ _TAKEN = {
 def _statement(*, livemode: bool, of_squads: bool) -> Prepared:
     """Write an invite as one statement: who was invited before, the unit, the profile, the invitation."""
     page = by_key_of_anyone(Assessment).with_only_columns(Assessment.id, Assessment.status)
-    known = inviting.KNOWN.with_only_columns(*(getattr(Invitation, name) for name in SHOWN))
+    mine = named(page, of_squads=of_squads)
+    known = named(inviting.KNOWN.with_only_columns(*(getattr(Invitation, name) for name in SHOWN)))
     parts = f"""
-        before AS ({named(known)}), taken AS ({_TAKEN[livemode]}),
+        was AS ({known}), taken AS ({_TAKEN[livemode]}),
         met AS ({candidates.MEET} CROSS JOIN taken {candidates.MET}), followed AS ({candidates.FOLLOW}),
         made AS ({inviting.NEW} ON CONFLICT DO NOTHING RETURNING *), counted AS ({inviting.COUNT})
-    """.replace(":assessment_id", "(SELECT id FROM page)")
+    """.replace(":assessment_id", "(SELECT id FROM page)").replace("invitations.", "")
     made = ", ".join(f"made.{name}" for name in TOLD)
-    before = ", ".join(f'before.{name} AS "before.{name}"' for name in SHOWN)
+    was = ", ".join(f'was.{name} AS "was.{name}"' for name in SHOWN)
     whole = f"""
-        WITH page AS ({named(page, of_squads=of_squads)}), {parts}
-        SELECT page.id AS page_id, page.status AS page_status, EXISTS (SELECT FROM taken) AS granted,
+        WITH page AS ({mine.replace("assessments.", "")}), {parts}
+        SELECT page.status AS page_status, EXISTS (SELECT FROM taken) AS granted,
                (SELECT name FROM organisations WHERE id = :organisation_id) AS sender,
-               {made}, {inviting.COUNTED}, {before}
-        FROM page LEFT JOIN before ON true LEFT JOIN made ON true LEFT JOIN counted ON true
+               {made}, {inviting.COUNTED}, {was}
+        FROM page LEFT JOIN was ON true LEFT JOIN made ON true LEFT JOIN counted ON true
     """  # noqa: S608
-    return Prepared(text(whole))
+    # psycopg looks anew for the parameters of what is longer than 4,096 characters, each time.
+    return Prepared(text(" ".join(whole.split())))
 
 
 def invite(
@@ -69,9 +71,9 @@ def invite(
     if found is None:
         raise NotFound("There is no such assessment.")
     check_active(found.page_status)
-    if found.before.id is not None:
-        trail.about(session, "invitation", found.before)
-        return found.before, False, found.sender
+    if found.was.id is not None:
+        trail.about(session, "invitation", found.was)
+        return found.was, False, found.sender
     if found.id is not None:
         events.record(session, "invitation.created", found, show(found))
         return found, True, found.sender

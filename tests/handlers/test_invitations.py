@@ -357,7 +357,7 @@ def test_an_invitation_that_is_cancelled_while_another_is_made_is_in_nobodys_way
     def meet_one_at_once(session: Change, caller: Caller, *_: Any) -> Any:
         nobody = SimpleNamespace(id=None)
         granted = take(session, caller)
-        return SimpleNamespace(page_status="active", before=nobody, id=None, granted=granted, sender="")
+        return SimpleNamespace(page_status="active", was=nobody, id=None, granted=granted, sender="")
 
     def meet_one_that_is_gone_after(session: Change, caller: Caller, *given: Any) -> Any:
         if lost and lost.pop():
