@@ -87,7 +87,7 @@ def configure(redis_url: str, *, limits: Waits = USUAL, share: float = 1.0) -> N
 
 
 def take(limits: list[Limit], *, here: bool = False) -> tuple[Standing, int | None]:
-    """Count one request against every limit, or against none; `here` in this process alone, whether Redis is there or not.
+    """Count one request against every limit, or against none; `here` in this process alone, Redis or not.
 
     Returns the first limit's standing, and the seconds to wait when one of them is used up (else None). Nobody waits
     for a Redis that does not answer: the first who meets it counts in the process, and so do all others until it is
