@@ -15,7 +15,7 @@ from sqlalchemy import text
 import store
 from bench import figures
 from bench.figures import Figure
-from bench.requests import PLANS, free_port, prepare
+from bench.sides import PLANS, free_port, prepare
 from bench.start import answers
 from rules import links
 from store.accounts import members, signed_in

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import store
 from bench import figures
 from bench.figures import Figure
-from bench.requests import KINDS, PLANS, PREFIX, free_port, prepare
+from bench.sides import KINDS, PLANS, PREFIX, free_port, prepare
 from bench.start import answers
 from store.advancing.pipelines import Pipeline, Stage
 from store.assessing.assessments import Assessment

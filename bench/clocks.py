@@ -20,8 +20,8 @@ from app.http.application import create_app
 from app.instance.settings import Settings
 from bench import figures
 from bench.figures import Figure
-from bench.requests import KINDS, PLANS, PREFIX, free_port, prepare
 from bench.rooms import percentile, started
+from bench.sides import KINDS, PLANS, PREFIX, free_port, prepare
 from bench.start import answers
 from store.accounts import keys, organisations
 from tests.workers.test_a_year import test_a_year_passes_and_every_event_is_foretold as play

@@ -4,27 +4,33 @@ by itself and beside an organisation whose endpoints are slow.
 `python -m bench.deliveries`.
 """
 
+import json
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 import store
 from app.instance.settings import ROOT, Settings
-from bench import figures
+from bench import figures, machine
 from bench.figures import Figure
-from bench.requests import PEERS, environment
+from bench.sides import PEERS, environment
 from rules.caller import Caller
+from rules.events import public_id as webhook_id
 from store import events
 from store.accounts import organisations
 from store.delivering import webhooks
 
 EVENTS, QUICK_EVENTS = 20_000, 4_000
-STEADY, STEADY_SECONDS = 100, 20  # events a second, one commit each
+RIVALS = (64, 320)  # connections of aiohttp; a worker of ours has at most 16 to each of 20 endpoints
+STEADY, STEADY_SECONDS = 100, 5  # events a second, one commit each
 SLOW_SECONDS, SLOW_ENDPOINTS, SLOW_EVENTS = 2.0, 20, 400
 WORK = "from app.instance import processes, settings; processes.work(settings.read())"
 DATA = {
@@ -42,6 +48,7 @@ class Receiver:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.port = int(self._read())
+        self.most = 0  # connections at once
 
     def _read(self) -> str:
         assert self.process.stdout
@@ -49,7 +56,13 @@ class Receiver:
 
     def count(self) -> int:
         print(file=self.process.stdin, flush=True)
-        return int(self._read())
+        count, self.most = json.loads(self._read())
+        return int(count)
+
+    def arrivals(self) -> dict[str, float]:
+        """Return when each webhook-id's first byte came, in Unix seconds."""
+        print("arrivals", file=self.process.stdin, flush=True)
+        return dict(json.loads(self._read()))
 
 
 @contextmanager
@@ -63,52 +76,85 @@ def receiving(seconds: float = 0.010) -> Iterator[Receiver]:
         process.stdin.close()
 
 
+@dataclass
+class Rounds:
+    """What rounds measured of one worker, or of more."""
+
+    rates: list[float] = field(default_factory=list)
+    idle: list[float] = field(default_factory=list)
+    connections: list[float] = field(default_factory=list)
+
+
 def measure(quick: bool) -> list[Figure]:
     """Measure rates in alternating rounds, then the wait at a steady pace."""
     count = QUICK_EVENTS if quick else EVENTS
-    python = environment("litestar")  # it has httpx
-    found: dict[str, list[float]] = {"bare": [], "one": [], "two": [], "idle one": [], "idle two": []}
+    posts: dict[int, list[float]] = {connections: [] for connections in RIVALS}
+    ours = {1: Rounds(), 2: Rounds()}
+    python = environment("aiohttp")
     with figures.place() as settings:
-        for _ in range(2 if quick else 3):
-            with receiving() as receiver:
-                command = [python, PEERS / "posts.py", f"http://127.0.0.1:{receiver.port}/", str(count // 2)]
-                bare = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-                figures.pin(bare.pid, figures.SERVER)
-                found["bare"].append(float(bare.communicate()[0]))
-            for workers in ("one", "two"):
-                delivered, idle = rate(settings, count, workers=1 if workers == "one" else 2)
-                found[workers].append(delivered)
-                found[f"idle {workers}"].append(idle)
-        seconds = 5 if quick else STEADY_SECONDS
-        waits = steady(settings, seconds)
+        for number in range(2 if quick else 5):
+            turns: list[Callable[[], None]] = [
+                *(partial(rival, python, connections, count, posts[connections]) for connections in RIVALS),
+                *(partial(rate, settings, count, ours[workers], workers=workers) for workers in ours),
+            ]
+            for turn in turns if number % 2 else reversed(turns):
+                turn()
+        rounds = 2 if quick else 5
+        waits = [percentiles(steady(settings)) for _ in range(rounds)]
         with slow_receiver():
-            beside = steady(settings, seconds)
-    bare, one, two, idle_one, idle_two = (statistics.median(each) for each in found.values())
-    cuts, slow = (statistics.quantiles(each, n=100) for each in (waits, beside))
+            slow = [percentiles(steady(settings)) for _ in range(rounds)]
+    one, two = ours[1], ours[2]
+    (p50, p99), (slow_p50, slow_p99) = zip(*waits, strict=True), zip(*slow, strict=True)
+    twice = [both / alone for both, alone in zip(two.rates, one.rates, strict=True)]
+    rooms = [1 / (1 - idle) for idle in one.idle]
     return [
-        figures.plain("deliveries: bare httpx loop", bare, "/s"),
-        figures.plain("deliveries: one worker", one, "/s"),
-        figures.plain("deliveries: two workers", two, "/s"),
-        figures.plain("deliveries: of the machine's time with two workers nothing used", idle_two * 100, "%"),
-        figures.plain(
-            "deliveries: what two could be of one if they left nothing idle", 1 / (1 - idle_one), "x"
+        *(figures.plain(f"deliveries: aiohttp, {many} connections", posts[many], "/s") for many in RIVALS),
+        figures.plain("deliveries: one worker", one.rates, "/s"),
+        figures.plain("deliveries: connections that one worker had", one.connections, ""),
+        figures.plain("deliveries: two workers", two.rates, "/s"),
+        figures.plain("deliveries: of the machine's time with two workers unused", percent(two.idle), "%"),
+        figures.plain("deliveries: what two could be of one if they left nothing idle", rooms, "x"),
+        *(
+            figures.at_least(
+                f"deliveries: one worker as a multiple of aiohttp, {many} connections",
+                [mine / theirs for mine, theirs in zip(one.rates, posts[many], strict=True)],
+                "x",
+                1.0,
+            )
+            for many in RIVALS
         ),
-        figures.at_least("deliveries: one worker as a multiple of the bare loop", one / bare, "x", 0.7),
-        figures.at_least("deliveries: two workers as a multiple of one", two / one, "x", 1.6),
-        figures.at_most("deliveries: commit to first attempt, p50", cuts[49], "ms", 50),
-        figures.at_most("deliveries: commit to first attempt, p99", cuts[98], "ms", 300),
-        figures.at_most("deliveries: p50 beside 20 slow endpoints of somebody else", slow[49], "ms", 100),
-        figures.at_most("deliveries: p99 beside 20 slow endpoints of somebody else", slow[98], "ms", 1_000),
+        figures.at_least("deliveries: two workers as a multiple of one", twice, "x", 1.6),
+        figures.at_most("deliveries: commit to first attempt, p50", p50, "ms", 15),
+        figures.at_most("deliveries: commit to first attempt, p99", p99, "ms", 300),
+        figures.at_most("deliveries: p50 beside 20 slow endpoints of somebody else", slow_p50, "ms", 100),
+        figures.at_most("deliveries: p99 beside 20 slow endpoints of somebody else", slow_p99, "ms", 1_000),
     ]
 
 
-def rate(
-    settings: Settings, count: int, *, workers: int, endpoints: int = 20, organisations: int = 10
-) -> tuple[float, float]:
-    """Start workers, commit events for the endpoints that some organisations have in all.
+def percent(shares: list[float]) -> list[float]:
+    return [100 * one for one in shares]
 
-    Return what is delivered in a second, and the idle share.
-    """
+
+def rival(python: Path, connections: int, count: int, found: list[float]) -> None:
+    """Have aiohttp post as much on the core that our worker has."""
+    with receiving() as receiver:
+        url = f"http://127.0.0.1:{receiver.port}/"
+        command = [python, PEERS / "posts.py", url, str(count), str(connections)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        figures.pin(process.pid, figures.SERVER)
+        found.append(float(process.communicate()[0]))
+
+
+def rate(
+    settings: Settings,
+    count: int,
+    found: Rounds,
+    *,
+    workers: int,
+    endpoints: int = 20,
+    organisations: int = 10,
+) -> None:
+    """Start workers, commit events for the endpoints that some organisations have in all, and note how they do."""
     total = count // endpoints * endpoints
     with receiving() as receiver, ExitStack() as stack:
         callers = [owner(receiver.port, endpoints // organisations) for _ in range(organisations)]
@@ -124,18 +170,25 @@ def rate(
                     events.record(session, "assessment.started", caller, DATA)
         while not (first := receiver.count()):
             time.sleep(0.005)
-        began, (idle, whole) = time.monotonic(), figures.machine()
+        began, (idle, whole) = time.monotonic(), machine.ticks()
         while (last := receiver.count()) < total:
             time.sleep(0.01)
-        took, (idle_after, whole_after) = time.monotonic() - began, figures.machine()
-    return (last - first) / took, (idle_after - idle) / max(1, whole_after - whole)
+        took, (idle_after, whole_after) = time.monotonic() - began, machine.ticks()
+    found.rates.append((last - first) / took)
+    found.idle.append((idle_after - idle) / max(1, whole_after - whole))
+    found.connections.append(receiver.most)
+
+
+_LISTENING = """
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND (query LIKE 'LISTEN %' OR query LIKE '%hashtext(''bell'')%')
+"""
 
 
 def listening() -> int:
-    """Count the workers that are ready: each listens for work last of all."""
+    """Count the workers that are ready: each listens for work last of all, and then asks who does it alone."""
     with store.transaction() as session:
-        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'"
-        return int(session.execute(text(query)).scalar_one())
+        return int(session.execute(text(_LISTENING)).scalar_one())
 
 
 def owner(port: int, endpoints: int) -> Caller:
@@ -161,35 +214,44 @@ def slow_receiver() -> Iterator[None]:
         yield
 
 
-def steady(settings: Settings, seconds: int) -> list[float]:
-    """Commit events one by one at a steady pace; return how long each waited for its first attempt, in ms."""
+def percentiles(waits: list[float]) -> tuple[float, float]:
+    """Return the 50th and the 99th."""
+    cuts = statistics.quantiles(waits, n=100)
+    return cuts[49], cuts[98]
+
+
+def steady(settings: Settings) -> list[float]:
+    """Commit events one by one at a steady pace; return how long each waited for its first attempt, in ms.
+
+    That is from the moment at which the commit had returned until the POST's first byte was at the receiver, which has
+    this machine's clock.
+    """
     with receiving() as receiver:
         caller = owner(receiver.port, 1)
         process = figures.start([sys.executable, "-c", WORK], settings)
+        committed: list[float] = []
         try:
             commit(caller)
             figures.wait_until(lambda: receiver.count() > 0, seconds=300, what="The first delivery")
-            began, total = time.monotonic(), STEADY * seconds
+            began, total = time.monotonic(), STEADY * STEADY_SECONDS
             for number in range(total):
                 time.sleep(max(0.0, began + number / STEADY - time.monotonic()))
                 commit(caller)
+                committed.append(time.time())
             figures.wait_until(lambda: receiver.count() > total, seconds=60, what="The last delivery")
-            time.sleep(1)  # outcomes are written in batches
+            arrivals = receiver.arrivals()
         finally:
             figures.stop(process)
     with store.transaction() as session:
-        # An outcome is noted with the moment at which it came and with how long the attempt took.
-        rows = session.execute(
-            text("""
-            SELECT extract(epoch FROM delivered_at - created_at) * 1000 - response_time_ms + wait FROM (
-                SELECT d.delivered_at, d.response_time_ms, e.created_at, 0 AS wait
-                FROM deliveries d JOIN events e ON e.id = d.event_id
-                WHERE d.organisation_id = :owner AND d.delivered_at IS NOT NULL ORDER BY e.sequence OFFSET 1
-            ) AS one
-            """),
-            {"owner": caller.organisation_id},
-        )
-        return [max(0.0, float(wait)) for (wait,) in rows]
+        ids = session.scalars(
+            select(events.Event.id)
+            .where(events.Event.organisation_id == caller.organisation_id)
+            .order_by(events.Event.sequence)
+        ).all()[1:]
+    return [
+        max(0.0, 1000 * (arrivals[webhook_id(id)] - moment))
+        for id, moment in zip(ids, committed, strict=True)
+    ]
 
 
 def commit(caller: Caller) -> None:

@@ -2,14 +2,17 @@
 
 import argparse
 import json
+import operator
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -18,6 +21,7 @@ from sqlalchemy import make_url
 
 from app.instance import embedded, wiring
 from app.instance.settings import ROOT, Settings
+from bench import machine
 from store.operating import migrate
 
 CACHE = ROOT / ".cache"
@@ -28,25 +32,42 @@ SERVER, LOAD = {CORES[0]} if CORES else set(), {CORES[-1]} if CORES else set()
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure; `target` is None where a figure only informs."""
+    """One figure; `target` is None where a figure only informs, `spread` the least and the most of its rounds."""
 
     name: str
     value: float
     unit: str
     target: str | None = None
     met: bool | None = None
+    spread: tuple[float, float] | None = None
 
 
-def at_most(name: str, value: float, unit: str, limit: float) -> Figure:
-    return Figure(name, round(value, 3), unit, f"<= {limit:g}", value <= limit)
+Value = float | Sequence[float]  # a value, or that of each round, whose median counts
+Target = tuple[str, float]  # "<=" or ">=", and how much
+MET: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge}
 
 
-def at_least(name: str, value: float, unit: str, limit: float) -> Figure:
-    return Figure(name, round(value, 3), unit, f">= {limit:g}", value >= limit)
+def beside(name: str, value: Value, unit: str, target: Target | None) -> Figure:
+    """Make a figure, with a target or without."""
+    rounds = [value] if isinstance(value, int | float) else list(value)
+    reached = statistics.median(rounds)
+    spread = (round(min(rounds), 3), round(max(rounds), 3)) if len(rounds) > 1 else None
+    if target is None:
+        return Figure(name, round(reached, 3), unit, spread=spread)
+    sign, limit = target
+    return Figure(name, round(reached, 3), unit, f"{sign} {limit:g}", MET[sign](reached, limit), spread)
 
 
-def plain(name: str, value: float, unit: str) -> Figure:
-    return Figure(name, round(value, 3), unit)
+def at_most(name: str, value: Value, unit: str, limit: float) -> Figure:
+    return beside(name, value, unit, ("<=", limit))
+
+
+def at_least(name: str, value: Value, unit: str, limit: float) -> Figure:
+    return beside(name, value, unit, (">=", limit))
+
+
+def plain(name: str, value: Value, unit: str) -> Figure:
+    return beside(name, value, unit, None)
 
 
 def main(measure: Callable[[bool], list[Figure]], description: str | None) -> None:
@@ -55,10 +76,19 @@ def main(measure: Callable[[bool], list[Figure]], description: str | None) -> No
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     given = parser.parse_args()
+    began = machine.ticks()
     figures = measure(given.quick)
+    others = machine.others(began)
     show(figures)
+    print(f"Others used {others:g} % of the machine's time meanwhile.", flush=True)
     if given.json:
-        given.json.write_text(json.dumps([asdict(one) for one in figures], indent=1) + "\n")
+        whole = {
+            "measured": f"{datetime.now(UTC):%Y-%m-%d}",
+            "machine": machine.described(),
+            "others": others,
+            "figures": [asdict(one) for one in figures],
+        }
+        given.json.write_text(json.dumps(whole, indent=1) + "\n")
 
 
 def show(figures: list[Figure]) -> None:
@@ -66,7 +96,9 @@ def show(figures: list[Figure]) -> None:
     width = max(len(one.name) for one in figures)
     for one in figures:
         verdict = {True: "met", False: "MISSED", None: ""}[one.met]
-        print(f"{one.name:{width}} {one.value:>12,.10g} {one.unit:10} {one.target or '':>10} {verdict}")
+        spread = "{:,.10g} to {:,.10g}".format(*one.spread) if one.spread else ""
+        reached = f"{one.value:>12,.10g} {one.unit:10} {spread:>24}"
+        print(f"{one.name:{width}} {reached} {one.target or '':>10} {verdict}")
     sys.stdout.flush()
 
 
@@ -87,6 +119,7 @@ def place(**changes: object) -> Iterator[Settings]:
         if server:
             given |= {"postgres": stack.enter_context(fenced(server))}
         migrate.upgrade(str(given["postgres"]))
+        machine.note_server(str(given["postgres"]))
         settings = Settings(
             database_url=str(given["postgres"]),
             redis_url=str(given["redis"]),
@@ -165,12 +198,6 @@ def cpu_seconds(pid: int) -> float:
             continue
         total += (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
     return total
-
-
-def machine() -> tuple[int, int]:
-    """Return the time in which the machine had nothing to do, and all of its time, in ticks of all cores."""
-    ticks = [int(one) for one in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    return ticks[3] + ticks[4], sum(ticks)
 
 
 def family(pid: int) -> list[int]:

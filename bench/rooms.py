@@ -23,7 +23,7 @@ import store
 from app.instance.settings import ROOT, Settings
 from bench import figures
 from bench.figures import Figure
-from bench.requests import KINDS, PLANS, free_port, prepare
+from bench.sides import KINDS, PLANS, free_port, prepare
 from bench.start import answers, memory
 from rules.clock import now
 from store.accounts import organisations

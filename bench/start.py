@@ -11,7 +11,7 @@ from pathlib import Path
 from app.instance.settings import Settings
 from bench import figures
 from bench.figures import Figure
-from bench.requests import KINDS, PLANS, free_port, prepare
+from bench.sides import KINDS, PLANS, free_port, prepare
 
 
 def measure(quick: bool) -> list[Figure]:

@@ -83,6 +83,8 @@ class Language:
     program: str = "{tool}"  # what takes the arguments
     needs: Callable[[str], tuple[str, ...]] = lambda tool: ()  # what the tool wants to see beside itself
     environment: dict[str, str] = field(default_factory=dict)
+    # So slow to start that processes may wait for programs (`jail.ahead`), in opening the last of the arguments.
+    slow: bool = False
 
 
 @functools.cache
@@ -159,7 +161,12 @@ _JAVA = (
 LANGUAGES: dict[str, Language] = {
     "python": Language(python, "main.py", (*_PYTHON, "/box/main.py"), "print(42)"),
     "javascript": Language(
-        _node, "main.js", ("--max-old-space-size={memory}", "/box/main.js"), "console.log(42)", reserves=True
+        _node,
+        "main.js",
+        ("--max-old-space-size={memory}", "/box/main.js"),
+        "console.log(42)",
+        reserves=True,
+        slow=True,
     ),
     "typescript": Language(
         lambda: _node() if _untyping() else None,
@@ -170,6 +177,7 @@ LANGUAGES: dict[str, Language] = {
         reserves=True,
         build=("{tool}", "/box/.build.js", "{needs[0]}"),
         needs=lambda tool: (_untyping() or tool,),
+        slow=True,
     ),
     "bash": Language(
         lambda: _on_path("bash"),

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
+QUIET_SECONDS = 0.25
+
 
 @dataclass(frozen=True)
 class Holder:
@@ -38,6 +40,7 @@ class Places:
         self.count = count
         self._held: Counter[Hashable] = Counter()
         self._taken = 0
+        self._left = 0.0  # when a place was given back last
         self._waiting: list[Turn] = []
         self._numbers = itertools.count()
         self._changed = threading.Condition()
@@ -63,8 +66,15 @@ class Places:
         finally:
             turn.used += time.monotonic() - started
             with self._changed:
+                self._left = time.monotonic()
                 self._count(turn, -1)
                 self._changed.notify_all()
+
+    def until_quiet(self) -> None:
+        """Wait until nobody has had a place or waited for one for a while."""
+        with self._changed:
+            while self._taken or self._waiting or (left := self._left + QUIET_SECONDS - time.monotonic()) > 0:
+                self._changed.wait(None if self._taken or self._waiting else left)
 
     def ahead(self, session: Hashable) -> int | None:
         """Count whose turn comes before that of a session which waits to begin; None where it does not."""

@@ -6,14 +6,18 @@ on time, memory, processes, files and output, and a filter on system calls. Need
 Where the kernel or a container refuses any of this, `available` is False and nothing runs.
 """
 
+import contextlib
 import functools
 import sys
+import threading
+import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gateways import languages
 from gateways.jail import starting
+from gateways.jail.ahead import Ahead
 from gateways.jail.starting import Known, process_limit, supervise
 from gateways.languages import LANGUAGES
 from gateways.places import Holder, Places, Turn
@@ -21,6 +25,8 @@ from rules import outputs
 from rules.errors import Unavailable
 
 OUTPUT_BYTES = 64 * 1024
+SECONDS, MEMORY_MB = 5.0, 256  # for a program on one input, if nobody says
+EXPECTED_SECONDS = 60.0  # a language that is expected again before that is not looked at again
 TOGETHER_SECONDS = 120.0  # for one program on all its inputs; the rest of them count as timeouts
 PLACE_SECONDS = 120.0  # for a place where other programs run
 BUILD_SECONDS, BUILD_MEMORY_MB, BUILD_BOX_MIB = 30.0, 1024, 256  # for a compiler, once for each submission
@@ -29,6 +35,7 @@ MIB = 1 << 20
 
 # Programs running at a time in one process, so that a wave of submissions does not make them all late.
 _places = Places(2)
+_expected: dict[str, float] = {}  # when a language was, on the monotonic clock
 _known: dict[str, Known] = {}  # by language
 
 
@@ -45,10 +52,37 @@ class Run:
     compiled: bool = True  # or it was never started, and `stderr` is the compiler's text
 
 
-def configure(*, at_a_time: int) -> None:
-    """Set how many programs this process runs at a time."""
-    global _places  # noqa: PLW0603 - one process, one number
+# Processes that wait for programs; none until it is said how many may.
+_ahead = Ahead(0, _places.until_quiet)
+
+
+def configure(*, at_a_time: int, ahead: int = 0) -> None:
+    """Set how many programs this process runs at a time, and how many processes may wait for some."""
+    global _places, _ahead  # noqa: PLW0603 - one process, one number of each
     _places = Places(at_a_time)
+    _ahead.end()
+    _ahead = Ahead(ahead, _places.until_quiet)
+
+
+def expect(language: str) -> None:
+    """Have processes wait for programs that somebody may soon run, if they do for the language; nobody waits for it."""
+    kind, now = LANGUAGES.get(language), time.monotonic()
+    due = now - _expected.get(language, -EXPECTED_SECONDS) >= EXPECTED_SECONDS
+    if _ahead.most and kind and kind.slow and due:
+        _expected[language] = now
+        threading.Thread(target=_expect, args=[language], name="programs expected", daemon=True).start()
+
+
+def _expect(language: str) -> None:
+    if not why_not(language):
+        with contextlib.suppress(UnavailableError):
+            spec = _spec(language, "", seconds=SECONDS, memory_mb=MEMORY_MB)
+            _ahead.expect(spec | {"waits": spec["command"][-1]})
+
+
+def until_ahead(count: int, seconds: float) -> bool:
+    """Wait until so many processes wait for programs; say whether that came to be."""
+    return _ahead.until(count, seconds)
 
 
 class UnavailableError(Unavailable):
@@ -94,19 +128,23 @@ def run(
     code: str,
     inputs: Sequence[str],
     *,
-    seconds: float = 5,
+    seconds: float = SECONDS,
     together: float = TOGETHER_SECONDS,
-    memory_mb: int = 256,
+    memory_mb: int = MEMORY_MB,
     holder: Holder | None = None,
+    ahead: bool = True,
 ) -> list[Run]:
     """Run a program once for each input, from nothing each time; in the share of the session that it is for, if any.
 
+    `ahead` uses processes that wait for programs, which is for who waits for the answer.
     Raises UnavailableError if that cannot be safe here, and Unavailable where no place is free for too long.
     """
     if reason := why_not(language):
         raise UnavailableError(reason)
     turn = Turn(holder)
-    return _run(language, code, inputs, turn, seconds=seconds, together=together, memory_mb=memory_mb)
+    return _run(
+        language, code, inputs, turn, seconds=seconds, together=together, memory_mb=memory_mb, ahead=ahead
+    )
 
 
 def place(session: Hashable, ahead: int | None) -> int:
@@ -143,6 +181,7 @@ def _run(
     seconds: float,
     together: float,
     memory_mb: int,
+    ahead: bool = False,
 ) -> list[Run]:
     if sys.platform != "linux":
         raise UnavailableError("the sandbox needs Linux")
@@ -153,6 +192,8 @@ def _run(
         if built.outcome != "ok":
             return [built for _ in inputs]
         spec["files"] = {}
+    if ahead and _ahead.most and LANGUAGES[language].slow:
+        spec["waits"] = spec["command"][-1]
     return [_once(spec, given, turn, together, box)[0] for given in inputs]
 
 
@@ -205,7 +246,10 @@ def _once(
 def _supervised(spec: dict[str, Any], given: str, box: bytes) -> dict[str, Any]:
     data = given.encode(errors="surrogatepass")
     try:
-        return supervise(spec, data, box, patience=spec["seconds"] + PATIENCE_SECONDS)
+        patience = spec["seconds"] + PATIENCE_SECONDS
+        if "waits" in spec:
+            return _ahead.run(spec, data, box, patience=patience)
+        return supervise(spec, data, box, patience=patience)
     except TimeoutError as late:
         raise UnavailableError("the sandbox did not answer in time") from late
 

@@ -24,13 +24,10 @@ from schemas import offers as offer_schemas
 from schemas.files import File
 from store import events, outbox
 from store.accounts import organisations, room
-from store.applying import applications, attachments, moves, screened, status_links
+from store.applying import applications, applying, attachments, moves, screened, status_links
 from store.applying import lists as application_lists
-from store.applying.applications import Application
-from store.branding import settings
+from store.applying.applications import Application, ApplicationAnswer
 from store.database.engine import Reading
-from store.hiring import fields, jobs, knockouts
-from store.hiring.jobs import Job
 from store.offering import moves as offer_moves
 from store.people import candidates
 
@@ -93,35 +90,32 @@ def apply(
         "source": source,
     }
     with begin() as session:
-        job = _named(session, caller, job_names)
+        job = _named(applying.look(session, caller, job_names, person["email"]))
         rules.check_open(job.status, job.expires_at, now())
-        before = applications.live(session, job, person["email"]) if person["email"] else None
-        again = None if before is None else _shown(session, before)
-        asked = [one.as_rules_see_it() for one in fields.all_of(session, job)]
-        used = room.used(session, caller) if sent else 0
+        again = job.before and _shown(session, applications.get(session, caller, job.before))
     wrong = {name: uploads.fault(file) for name, file in sent.items()}
     answers = rules.check(
         body.get("answers") or {},
-        asked,
+        job.questions,
         wrong,
         cv_required=job.cv_required,
         faults=[*rules.person_faults(person), *faults],
     )
-    room.check(caller, used, sum(len(file.content) for file in sent.values()))
+    room.check(caller, job.used or 0, sum(len(file.content) for file in sent.values()))
     if again is not None:  # only now: what is refused for others says nothing of who has applied
         if source == rules.FORM:
             with finish() as session:
                 _remind(session, caller, job, person)
         return again, False
     with uploads.keeping(caller.organisation_id, sent) as kept, finish() as session:
-        made, answer = _create(session, caller, str(job.id), person, also, answers, kept.files, actor)
+        made, answer = _create(session, caller, job.id, person, also, answers, kept.files, actor)
         kept.needed = made is not None
     return answer, made is not None
 
 
-def _named(session: Session, caller: Caller, names: Sequence[str]) -> Job:
-    """Load the job that an application names, by id, slug or both."""
-    job, *others = [jobs.get(session, caller, name) for name in names]
+def _named(found: Sequence[Any]) -> Any:
+    """Return the job that an application names, by id, slug or both."""
+    job, *others = found
     if any(other.id != job.id for other in others):
         raise Invalid.at("/job_slug", "Names another job than `job_id` does.")
     return job
@@ -130,38 +124,39 @@ def _named(session: Session, caller: Caller, names: Sequence[str]) -> Job:
 def _create(
     session: Session,
     caller: Caller,
-    key: str,
+    job_id: UUID,
     person: Body,
     also: Mapping[str, Any],
     answers: list[Body],
     kept: list[Body],
     actor: str,
 ) -> tuple[Application | None, Body]:
-    job = jobs.get(session, caller, key, for_update=True)
+    job = applying.hold(session, caller, job_id)
     rules.check_open(job.status, job.expires_at, now())
-    made = applications.create(
-        session, caller, job, {**person, **also, "candidate_id": _meet(session, caller, person)}, answers
-    )
-    if made is None:
-        found = applications.live(session, job, person["email"])
-        assert found is not None  # the job's row is locked, so it is still there
+    person = {**person, **also, "candidate_id": _meet(session, caller, person)}
+    known = applying.measures(session, caller, job, person)
+    if known.before is not None:
+        found = applications.get(session, caller, known.before)
         if person["source"] == rules.FORM:
             _remind(session, caller, job, person)
         return None, _shown(session, found)
-    for one in kept:
-        attachments.create(session, caller, made.id, one)
-    applications.happened(session, made, "submitted", was=None, actor=actor)
+    made = applying.new(caller, job, person)
     events.record(session, "application.submitted", made, schemas.event(made, "application.submitted"))
-    asked = {one.key for one in fields.all_of(session, job) if one.is_active}
-    measured = [one.as_rules_see_it() for one in knockouts.all_of(session, job)]
-    is_mailed = rules.may_mail(made.source, status_links.lately(session, made).applications)
-    if is_mailed and settings.read(session, caller).receipt_mail:
-        _mail_link(session, caller, made, "receipt")
-    knockout = knockout_rules.evaluate(measured, answers, asked)
-    moves.knock_out(session, caller, made, knockout, schemas, is_mailed=is_mailed)
+    history = [applications.line(made, "submitted", was=None, actor=actor)]
+    links = []
+    is_mailed = rules.may_mail(made.source, known.lately + 1)
+    if is_mailed and known.receipt_mail:
+        link, token = status_links.new(made, "receipt")
+        links.append(link)
+        _mail_link(session, made, "receipt", known.name, token)
+    asked = {one["key"] for one in known.questions if one["is_active"]}
+    knockout = knockout_rules.evaluate(known.knockouts, answers, asked)
+    history += moves.knock_out(session, caller, made, knockout, schemas, is_mailed=is_mailed)
     screened.ask(session, made)
-    room.take(session, caller, sum(one["size_bytes"] for one in kept))
-    return made, _shown(session, made)
+    given = [ApplicationAnswer(application_id=made.id, **one) for one in answers]
+    noted = [attachments.new(caller, made.id, one) for one in kept]
+    applying.make(session, caller, made, [*given, *history, *noted, *links])
+    return made, schemas.detail(made, given, noted, history)
 
 
 def _meet(session: Session, caller: Caller, person: Body) -> UUID:
@@ -171,7 +166,7 @@ def _meet(session: Session, caller: Caller, person: Body) -> UUID:
     return candidate_id
 
 
-def _remind(session: Session, caller: Caller, job: Job, person: Body) -> None:
+def _remind(session: Session, caller: Caller, job: Any, person: Body) -> None:
     """Mail who has an application for the job already that they do; whoever sent the form hears nothing of it."""
     _meet(session, caller, person)
     found = applications.live(session, job, person["email"], for_update=True)
@@ -179,13 +174,12 @@ def _remind(session: Session, caller: Caller, job: Job, person: Body) -> None:
         return
     lately = status_links.lately(session, found)
     if rules.may_remind(lately.again, lately.again_here):
-        _mail_link(session, caller, found, "applied_before")
+        token = status_links.make(session, found, "applied_before")
+        _mail_link(session, found, "applied_before", organisations.name(session, caller), token)
 
 
-def _mail_link(session: Session, caller: Caller, application: Application, kind: str) -> None:
-    token = status_links.make(session, application, kind)
-    name = organisations.name(session, caller)
-    outbox.add(session, application, "mail", **schemas.status_mail(kind, application, name, token))
+def _mail_link(session: Session, application: Application, kind: str, sender: str, token: str) -> None:
+    outbox.add(session, application, "mail", **schemas.status_mail(kind, application, sender, token))
 
 
 def advance_application(session: Session, caller: Caller, application_id: UUID, body: Body) -> Body:

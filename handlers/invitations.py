@@ -32,6 +32,7 @@ from store.advancing import enrollments, waiting
 from store.applying import applications
 from store.assessing import (
     assessments,
+    at_once,
     invitations,
     inviting,
     recordings,
@@ -79,14 +80,12 @@ def create_invitation(writing: Change, caller: Caller, slug: str, body: Body) ->
     if not body["email"].strip():
         raise MissingEmail
     email, external_id = emails.normal(body["email"]), body.get("external_id")
-    assessment = assessments.read(writing, caller, slug)
     candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
-    # Read before the organisation's month is held, for which its other invites wait.
-    sender = organisations.name(writing, caller) if body["send_email"] else None
-    found, new = inviting.invite(writing, caller, assessment, candidate | _terms(body), schemas.event)
+    terms = candidate | _terms(body)
+    found, new, sender = at_once.invite(writing, caller, slug, terms, schemas.event)
     if not new:
         return schemas.created(found, "An invitation already exists for this candidate."), 200
-    if sender is not None:
+    if body["send_email"]:
         _mail(writing, caller, [found], "invitation", sender)
     return schemas.created(found, "Invitation created."), 201
 

@@ -147,6 +147,9 @@ def view(session: Session, sitting: Sitting) -> Body:
     """Show a sitting, with its cases while it runs, and before the start with what there is to agree to."""
     running = sitting.session if sitting.status == "started" else None
     shown = schemas.sessions.show(sitting, answering.cases(session, running) if running else [])
+    for case in shown.get("cases", ()):
+        if case.get("language"):
+            gateways.sandbox.expect(case["language"])
     if running and running.recording:
         shown["recording"] = schemas.recordings.agreed(running)
     if sitting.status == "pending":

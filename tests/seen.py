@@ -70,7 +70,9 @@ def code_of(refusal: dict[str, Any]) -> str:
 
 def outcome(operation: Documented, status: int | str, code: str) -> str:
     """Name an outcome: `get_job 404 NOT_FOUND`. A page says what is wrong to people, without a code."""
-    return f"{operation.id} {status} {'' if operation.definition['tags'] == ['pages'] else code}".strip()
+    shown = operation.definition["responses"].get(str(status), {}).get("content", {})
+    is_page = operation.definition["tags"] == ["pages"] or "text/html" in shown
+    return f"{operation.id} {status} {'' if is_page else code}".strip()
 
 
 @cache

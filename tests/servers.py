@@ -95,6 +95,7 @@ def settings(database_url: str, redis_url: str, tmp_path_factory: pytest.TempPat
         files_dir=tmp_path_factory.mktemp("files"),
         secret_key="a secret for tests alone",
         webhook_allow_private=True,
+        programs_ahead=2,
         candidate_limit=1_000_000,  # every test comes from one address
     )
 

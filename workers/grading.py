@@ -58,7 +58,7 @@ def _tests(case: SessionCase, until: float, holder: Holder) -> list[Any] | None:
         return None
     tests = case.content["test_cases"]
     inputs = [test["input"] for test in tests]
-    runs = sandbox.run(language, code, inputs, together=together, holder=holder)
+    runs = sandbox.run(language, code, inputs, together=together, holder=holder, ahead=False)
     together = min(sandbox.TOGETHER_SECONDS, until - time.monotonic())
     verdicts = judging.judge(tests, runs, together=together, holder=holder)
     return [rules.tested(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)]

@@ -131,7 +131,20 @@ def spoken(request: Request, wanted: Sequence[str | None] = (), otherwise: str |
 
 def _redirect(made: Made, _request: Request) -> Answer:
     to: Redirect = made.body
-    return Answer(303, b"", to.headers | {"Location": to.location})
+    return Answer(made.status, b"", to.headers | {"Location": to.location})
+
+
+def way(to: Redirect, request: Request) -> tuple[Redirect | Told, int]:
+    """Return a way to another page: as a redirect, or in JSON to a program that would rather have that than a page."""
+    if prefers_json(request):
+        return Told({"location": to.location}, to.headers), 200
+    return to, 303
+
+
+def prefers_json(request: Request) -> bool:
+    """Say whether a client would rather have JSON than a page."""
+    takes = parse_accept_header(request.head.get("accept"))
+    return takes[JSON] > takes["text/html"]
 
 
 def _told(made: Made, request: Request) -> Answer:

@@ -108,6 +108,7 @@ class Front(SpecMiddleware):
     ) -> Answer:
         """Take the steps: two before the body is read, three in a thread of its lane."""
         if pipeline.lane == AT_ONCE:
+            pipeline.count(request)
             return pipeline.serve(request)
         lane = self.lanes[pipeline.lane]
         left = lane.seconds

@@ -10,7 +10,7 @@ from store.accounts import limits
 from store.accounts.limits import Limit
 
 _candidate_limit = 600
-UNCOUNTED = "none"
+HEALTH, HEALTH_TIMES = "health", 10  # times as often as candidates may ask
 MEMBER_LIMIT = 6_000  # an hour of one member's sessions; what they do there is not the organisation's hour
 COUNTED_HERE = Counter(
     "hiring_requests_counted_here", "Requests counted in the process: Redis does not answer."
@@ -26,11 +26,10 @@ def configure(candidate_limit: int) -> None:
 def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | None) -> list[Limit]:
     """List the limits that a request counts against; `cap` is the operation's `x-limit`.
 
-    A cap named `public_api_…` is a throttle of its own and stands instead of the hour's writes; with `none` nothing
-    is counted.
+    A cap named `public_api_…` is a throttle of its own and stands instead of the hour's writes.
     """
-    if cap == UNCOUNTED:
-        return []
+    if cap == HEALTH:
+        return [Limit(f"limit:health:{address}", _candidate_limit * HEALTH_TIMES, 60)]
     if caller is None:
         return [Limit(f"limit:address:{address}", _candidate_limit, 60)]
     if caller.person:
@@ -49,10 +48,10 @@ def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | Non
 def count(request: Request, *, reads: bool, cap: str | None) -> None:
     """Count a request, or refuse it; the answer will carry where the limit stands."""
     counted = applying(request.caller, request.address, reads=reads, cap=cap)
-    if not counted:
-        return
-    standing, wait = limits.take(counted)
-    if limits.away():
+    # Whether a process can serve has an answer while Redis has none.
+    is_health = cap == HEALTH
+    standing, wait = limits.take(counted, here=is_health)
+    if limits.away() and not is_health:
         COUNTED_HERE.inc()
     request.headers |= {
         "X-RateLimit-Limit": str(standing.limit),

@@ -32,7 +32,7 @@ from rules.caller import Caller
 from rules.errors import LiveKey
 from rules.refusal import Refusal
 from schemas.files import Stream
-from schemas.views import Called, refusing
+from schemas.views import Called, Redirect, refusing
 from store.accounts import idempotency, organisations
 from store.auditing import trail
 from store.auditing.trail import Entry
@@ -101,11 +101,11 @@ class Pipeline:
         self.channel = "area" if is_area else "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
         self.in_parts = self.open is nullcontext  # whatever transactions it has, it opens itself
-        # A form may be answered with the way to a page alone.
         successes = [int(status) for status in operation.responses if status.startswith("2")]
-        successes = successes or [303]
         self.success, self.changed = min(successes), max(successes)  # what is new is 201
         content = operation.responses[str(self.success)].get("content", {})
+        # A form leads a browser to another page, and tells a program of it.
+        self.tells_way = "303" in operation.responses and answers.JSON in content
         self.with_meta = self.method == "GET" and answers.JSON in content
 
     def owner(self, request: Request) -> tuple[str, str] | None:
@@ -232,7 +232,8 @@ class Pipeline:
         given, caller = request.arguments, request.caller
         entry = traces.entry(self, request) if self.audited else None
         if entry and self.in_parts:  # written before it is known how the request ends: as it should
-            traces.succeeded(entry, self, request, None, self.changed)
+            leads = self.tells_way and not answers.prefers_json(request)
+            traces.succeeded(entry, self, request, None, 303 if leads else self.changed)
         elif entry and not isinstance(means, Reading | None):
             trail.by(means, entry)
         arguments = given if self.wants_all else {name: given[name] for name in given if name in self.wants}
@@ -250,6 +251,8 @@ class Pipeline:
         }
         made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})
         body, status = made if isinstance(made, tuple) else (made, self.success)
+        if isinstance(body, Redirect):
+            body, status = answers.way(body, request) if self.tells_way else (body, 303)
         if entry:
             traces.succeeded(entry, self, request, body, status)
             if self.in_parts and not (entry.is_placed or entry.is_written):  # nothing changed

@@ -1,5 +1,6 @@
 """Everything the environment decides, read once."""
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -33,6 +34,8 @@ class Settings:
     model_threads: int = 8  # and for those that wait for a model
     # Of candidates, that one process runs at a time; one more than cores, three at least.
     programs: int | None = None
+    # Processes that wait for one of them; by the machine's memory, sixty at most.
+    programs_ahead: int | None = None
     limit_share: float = 1.0  # of each limit, what one web process lets through while Redis does not answer
     request_seconds: float = 8.0  # a whole request, but for the time that its client takes to send it
     statement_seconds: float = 5.0  # what a request may wait for one statement
@@ -76,6 +79,22 @@ class Settings:
         """How many programs of candidates one process runs at a time."""
         # One more than cores, since an organisation leaves one to others.
         return self.programs or max(2, os.cpu_count() or 2) + 1
+
+    @property
+    def programs_that_wait(self) -> int:
+        """How many processes at most one process has wait for programs."""
+        # Each takes some 12 MiB, and web processes share what the machine has: they get a twenty-fifth of it together.
+        by_memory = min(60, int(_memory_mib() * self.limit_share) // 300)
+        return by_memory if self.programs_ahead is None else self.programs_ahead
+
+
+def _memory_mib() -> int:
+    """Say how much memory this process may have: the machine's, or its container's if that is less."""
+    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            found.append(int(Path("/sys/fs/cgroup", name).read_text()))
+    return min(found) >> 20
 
 
 VARIABLES = {"threads": "WEB_THREADS"}  # where it is not the field's name in capitals

@@ -39,7 +39,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
     )
     webhooks.configure(allow_private=settings.webhook_allow_private)
     files.configure(_store(settings))
-    sandbox.configure(at_a_time=settings.programs_at_a_time)
+    sandbox.configure(at_a_time=settings.programs_at_a_time, ahead=settings.programs_that_wait)
     room.configure(most_mb=settings.files_most_mb)
     signed_in.configure(idle_hours=settings.session_idle_hours, longest_days=settings.session_days)
     openid.configure(

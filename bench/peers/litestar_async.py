@@ -1,4 +1,7 @@
-"""Litestar, asynchronous, with psycopg."""
+"""Litestar with asyncpg.
+
+Fair, since it is Litestar's own way (msgspec reads bodies, a dependency admits) and answers go past its serialising.
+"""
 
 from typing import Annotated, Any
 
@@ -25,20 +28,19 @@ class InvitationCreate(msgspec.Struct, forbid_unknown_fields=True):
     tags: list[Tag] = []
 
 
-async def admitted(
-    request: Request,
-) -> Any:
+async def admitted(request: Request) -> Any:
     scope, reads = request.route_handler.opt["scope"], request.method == "GET"
-    return await raw.admit(request.headers.get("authorization"), scope, reads=reads)
+    asked = work.asked(request.scope["path"], request.scope["client"][0])
+    return asked, *await raw.admit(request.headers.get("authorization"), scope, reads=reads)
 
 
-def answer(body: dict, headers: dict, status: int = 200) -> Response:
-    headers = {**headers, "X-Request-Id": work.request_id()}
+def answer(body: dict, asked: work.Asked, headers: dict, status: int = 200) -> Response:
+    headers = {**headers, "X-Request-Id": asked.id}
     return Response(orjson.dumps(body), status_code=status, headers=headers, media_type="application/json")
 
 
-def refuse(_request: Request, refused: work.Refused) -> Response:
-    request_id = work.request_id()
+def refuse(request: Request, refused: work.Refused) -> Response:
+    request_id = work.asked(request.scope["path"], request.scope["client"][0]).id
     return Response(
         refused.body(request_id),
         status_code=refused.status,
@@ -49,23 +51,23 @@ def refuse(_request: Request, refused: work.Refused) -> Response:
 
 @get(work.PREFIX + "/assessments/{slug:str}/", scope="assessments:read")
 async def get_assessment(slug: str, admitted: Any) -> Response:
-    caller, headers = admitted
-    return answer(await raw.get_assessment(caller, slug), headers)
+    asked, caller, headers = admitted
+    return answer(await raw.get_assessment(caller, slug), asked, headers)
 
 
 @get(work.PREFIX + "/invites/", scope="invitations:read")
 async def list_invitations(
     admitted: Any, page_size: Annotated[int, Parameter(ge=1, le=100)] = 20
 ) -> Response:
-    caller, headers = admitted
-    return answer(await raw.list_invitations(caller, page_size), headers)
+    asked, caller, headers = admitted
+    return answer(await raw.list_invitations(caller, page_size), asked, headers)
 
 
 @post(work.PREFIX + "/assessments/{slug:str}/invites/", scope="invitations:write")
 async def create_invitation(slug: str, data: InvitationCreate, admitted: Any) -> Response:
-    caller, headers = admitted
-    made, status = await raw.create_invitation(caller, slug, msgspec.structs.asdict(data))
-    return answer(made, headers, status)
+    asked, caller, headers = admitted
+    made, status = await raw.create_invitation(caller, slug, msgspec.structs.asdict(data), asked)
+    return answer(made, asked, headers, status)
 
 
 app = Litestar(

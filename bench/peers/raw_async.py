@@ -1,31 +1,98 @@
-"""The work with psycopg's and redis' asynchronous sides: for every peer that is asynchronous and writes SQL itself."""
+"""The work on asyncpg and one pipelined Redis connection: for every peer that is asynchronous and writes SQL itself.
 
+Fair, since it is what these drivers do at their best: every statement is prepared on every connection at the start,
+rows come in binary, nothing is reset between two uses, and hiredis reads Redis' answers without a client around it.
+"""
+
+import asyncio
+import gc
+from collections import deque
+from contextlib import suppress
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
+import asyncpg
+import hiredis
 import orjson
-import redis.asyncio
+import shown
 import work
-from psycopg.rows import namedtuple_row
-from psycopg_pool import AsyncConnectionPool
 
-pool = AsyncConnectionPool(
-    work.DATABASE_URL,
-    min_size=8,
-    max_size=16,
-    open=False,
-    kwargs={"autocommit": True, "row_factory": namedtuple_row},
-)
-limits = redis.asyncio.Redis.from_url(work.REDIS_URL)
-count = limits.register_script(work.LUA)
+CONNECTIONS = 16  # as many as ask at once
+STATEMENTS = {name: work.numbered(statement) for name, statement in work.SQL.items()}
+_tasks: list[asyncio.Task] = []
+
+
+class Redis(asyncio.Protocol):
+    """A connection on which commands are sent as they come; answers come in the same order."""
+
+    def connection_made(self, transport) -> None:
+        self.transport, self.reader, self.waiting = transport, hiredis.Reader(), deque()
+        self.future = asyncio.get_running_loop().create_future
+
+    def data_received(self, data: bytes) -> None:
+        self.reader.feed(data)
+        while (answer := self.reader.gets()) is not False:
+            waits = self.waiting.popleft()
+            if not waits.done():
+                waits.set_exception(answer) if isinstance(answer, Exception) else waits.set_result(answer)
+
+    def ask(self, *words) -> asyncio.Future:
+        self.transport.write(hiredis.pack_command(words))
+        self.waiting.append(waits := self.future())
+        return waits
+
+
+class Database:
+    """A connection with its statements, by name."""
+
+    async def open(self) -> "Database":
+        self.connection = await asyncpg.connect(work.DATABASE_URL, server_settings=work.SETTINGS)
+        self.statements = {
+            name: (await self.connection.prepare(text), names) for name, (text, names) in STATEMENTS.items()
+        }
+        return self
+
+    async def row(self, name: str, values: dict):
+        statement, names = self.statements[name]
+        return await statement.fetchrow(*[values[one] for one in names])
+
+    async def rows(self, name: str, values: dict):
+        statement, names = self.statements[name]
+        return await statement.fetch(*[values[one] for one in names])
 
 
 async def start() -> None:
-    await pool.open(wait=True)
+    global _redis, _script, _free, _bell  # noqa: PLW0603 - they belong to the loop
+    where, loop = urlsplit(work.REDIS_URL), asyncio.get_running_loop()
+    if where.scheme == "unix":
+        _, _redis = await loop.create_unix_connection(Redis, where.path)
+    else:
+        _, _redis = await loop.create_connection(Redis, where.hostname, where.port or 6379)
+    _script = await _redis.ask("SCRIPT", "LOAD", work.LUA)
+    _free = asyncio.LifoQueue()
+    for _ in range(CONNECTIONS):
+        _free.put_nowait(await Database().open())
+    _bell = asyncio.Event()
+    _tasks.append(asyncio.create_task(_ring()))
+    gc.freeze()  # as the product does once it has started
 
 
 async def stop() -> None:
-    await pool.close()
-    await limits.aclose()
+    for task in _tasks:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    while not _free.empty():
+        await _free.get_nowait().connection.close()
+    _redis.transport.close()
+
+
+async def _ring() -> None:
+    """Wake the relay after a commit, once for those that come meanwhile, as the product does."""
+    database = await Database().open()
+    while await _bell.wait():
+        _bell.clear()
+        await database.rows("bell", {})
 
 
 async def admit(authorization: str | None, scope: str, *, reads: bool):
@@ -33,75 +100,73 @@ async def admit(authorization: str | None, scope: str, *, reads: bool):
     key = work.bearer(authorization)
     row = work.known(key)
     if row is None:
-        async with pool.connection() as connection:
-            row = await (await connection.execute(work.SQL["key"], {"hash": work.digest(key)})).fetchone()
-        row = work.keep(key, row)
-    work.check(row, scope)
+        database = await _free.get()
+        try:
+            row = work.keep(key, await database.row("key", {"hash": work.digest(key)}))
+        finally:
+            _free.put_nowait(database)
+    row = work.check(row, scope)
     keys, arguments = work.limit_arguments(row, reads=reads)
-    return row, work.limit_headers(await count(keys=keys, args=arguments))
+    return row, work.limit_headers(await _redis.ask("EVALSHA", _script, len(keys), *keys, *arguments))
 
 
-def _mine(caller, **given):
-    mine = {"organisation_id": caller.organisation_id, "livemode": caller.livemode, "month": work.month()}
-    return mine | given
+def _mine(caller, **given) -> dict:
+    mine = {"organisation_id": caller["organisation_id"], "livemode": caller["livemode"]}
+    return {**mine, "month": work.month(), **given}
 
 
-async def _assessment(connection, caller, slug: str):
-    found = await connection.execute(work.SQL["assessment"], _mine(caller, key=slug, id=None))
-    row = await found.fetchone()
+async def _assessment(database: Database, caller, slug: str):
+    row = await database.row("assessment", _mine(caller, key=slug, id=None))
     if row is None:
         raise work.Refused(404, "NOT_FOUND", "There is no such assessment.")
     return row
 
 
 async def get_assessment(caller, slug: str) -> dict:
-    async with pool.connection() as connection:
-        row = await _assessment(connection, caller, slug)
-    return work.assessment(row, row.invites_used)
+    database = await _free.get()
+    try:
+        row = await _assessment(database, caller, slug)
+    finally:
+        _free.put_nowait(database)
+    return shown.assessment(row, row["invites_used"])
 
 
 async def list_invitations(caller, size: int) -> dict:
-    async with pool.connection() as connection:
-        cursor = connection.cursor(row_factory=_rows)
-        rows = await (await cursor.execute(work.SQL["invitations"], _mine(caller, rows=size + 1))).fetchall()
-    used = rows[0][0].invites_used if rows else 0
-    shown = [work.invitation(*row) for row in rows[:size]]
-    return work.page(shown, rows[len(shown) - 1][0].id, more=len(rows) > size, size=size, used=used)
+    database = await _free.get()
+    try:
+        rows = await database.rows("invitations", _mine(caller, rows=size + 1))
+    finally:
+        _free.put_nowait(database)
+    return shown.invitations(rows, size)
 
 
-def _rows(cursor):
-    """Make a row of its invitation, and of its assessment's slug and title, which are labelled with a dot."""
-    names = [column.name for column in cursor.description or ()]
-    make = work.named(names[:-2]) if names else None
-    return lambda values: (make(values[:-2]), values[-2], values[-1])
+async def create_invitation(caller, slug: str, body: dict, request: work.Asked) -> tuple[dict, int]:
+    database = await _free.get()
+    try:
+        async with database.connection.transaction():
+            return await _create(database, caller, slug, body, request)
+    finally:
+        _free.put_nowait(database)
+        _bell.set()
 
 
-async def create_invitation(caller, slug: str, body: dict) -> tuple[dict, int]:
-    async with pool.connection() as connection, connection.transaction():
-        assessment = await _assessment(connection, caller, slug)
-        if assessment.status != "active":
-            raise work.Refused(403, "ASSESSMENT_NOT_ACTIVE", "The assessment is not active.")
-        row = work.candidate(body)
-        asked = {"assessment_id": assessment.id, "email": row["email_key"], "external_id": row["external_id"]}
-        found = await (await connection.execute(work.SQL["existing"], _mine(caller, **asked))).fetchone()
-        if found:
-            return work.created(found, "An invitation already exists for this candidate."), 200
-        given = {
-            "count": 1,
-            "limit": work.UNLIMITED,
-            "assessment_id": assessment.id,
-            "moment": datetime.now(UTC),
-            "candidates": orjson.dumps([row]).decode(),
-        }
-        cursor = connection.cursor(row_factory=_made)
-        made = await (await cursor.execute(work.SQL["invite"], _mine(caller, **given))).fetchone()
-        data = work.event_data(made, assessment.slug, assessment.title)
-        event = {"id": work.uuid.uuid4(), "number": 1, "type": "invitation.created", "data": data}
-        told = {"count": 1, "moment": datetime.now(UTC), "events": orjson.dumps([event]).decode()}
-        await connection.execute(work.SQL["event"], _mine(caller, **told))
-        return work.created(made, "Invitation created."), 201
-
-
-def _made(cursor):
-    names = [column.name.replace(".", "_") for column in cursor.description or ()]
-    return work.named(names) if names else None
+async def _create(database: Database, caller, slug: str, body: dict, request: work.Asked) -> tuple[dict, int]:
+    assessment = await _assessment(database, caller, slug)
+    if assessment["status"] != "active":
+        raise work.Refused(403, "ASSESSMENT_NOT_ACTIVE", "The assessment is not active.")
+    row = work.candidate(body)
+    named = {"email": row["email_key"], "external_id": row["external_id"]}
+    found = await database.row("existing", _mine(caller, assessment_id=assessment["id"], **named))
+    if found:
+        return work.created(found, "An invitation already exists for this candidate."), 200
+    given = {
+        "count": 1,
+        "limit": work.UNLIMITED,
+        "assessment_id": assessment["id"],
+        "moment": datetime.now(UTC),
+        "candidates": orjson.dumps([row]).decode(),
+    }
+    made = await database.row("invite", _mine(caller, **given))
+    await database.rows("audit", work.audited(caller, made, request))
+    await database.rows("event", _mine(caller, **work.told(made, assessment["slug"], assessment["title"])))
+    return work.created(made, "Invitation created."), 201

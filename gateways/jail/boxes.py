@@ -30,6 +30,13 @@ def pack(folder: str) -> bytes:
     return b"".join([json.dumps(index).encode(), b"\n", *blocks])
 
 
+def pack_texts(files: dict[str, str]) -> bytes:
+    """Make a box of texts, each in a file of its name."""
+    blocks = {name: text.encode(errors="surrogatepass") for name, text in files.items()}
+    index = [(name, 0o644, len(block)) for name, block in blocks.items()]
+    return b"".join([json.dumps(index).encode(), b"\n", *blocks.values()])
+
+
 def unpack(box: bytes, folder: str) -> None:
     """Put the files back, readable for whoever runs there."""
     head, _, rest = box.partition(b"\n")

@@ -21,6 +21,8 @@ BEGIN_SECONDS = (
     10.0  # until it has forked a supervisor; one that has not by then hangs, and another is started
 )
 
+LOST = "the supervisor ended before its program"
+
 _START = "import os, sys; sys.path.append(os.getcwd()); from gateways.jail.server import main; main()()"
 _ROOT = str(Path(__file__).resolve().parents[2])
 
@@ -158,22 +160,32 @@ def supervise(
     """
     until = time.monotonic() + patience
     try:
-        end = _supervisor()
+        end = supervisor()
     except ServerError as error:
         return {"fault": str(error)}
     with end:
         try:
             end.settimeout(patience)
             frames.send(end, spec, given, box)
-            answer, blocks = frames.receive(end, until)
         except TimeoutError:
             raise
-        except (frames.GoneError, OSError):
-            return {"fault": "the supervisor ended before its program"}
-    return answer | dict(zip(("stdout", "stderr", "box"), blocks, strict=False))
+        except OSError:
+            return {"fault": LOST}
+        return answer(end, until)
 
 
-def _supervisor() -> socket.socket:
+def answer(end: socket.socket, until: float) -> dict[str, Any]:
+    """Wait for what a supervisor answers about its program, until that moment."""
+    try:
+        said, blocks = frames.receive(end, until)
+    except TimeoutError:
+        raise
+    except (frames.GoneError, OSError):
+        return {"fault": LOST}
+    return said | dict(zip(("stdout", "stderr", "box"), blocks, strict=False))
+
+
+def supervisor() -> socket.socket:
     """Ask for a supervisor; a fork server that has died or hangs is replaced once."""
     with contextlib.suppress(ServerError):
         asked = server()

@@ -26,6 +26,7 @@ OURS = 1  # process of a group that is not the program's
 SEALS = 0x2 | 0x4 | 0x8  # neither shrinks nor grows nor changes
 
 
+READY_SECONDS = 10.0  # for a process that waits for a program, to be there and to take it
 TOO_LARGE = 1  # the status of a build that left more than may be kept
 
 
@@ -51,7 +52,9 @@ def run(
 ) -> tuple[dict[str, Any], tuple[bytes, bytes, bytes]]:
     """Run the program once, on one input; answer how it ended and its time, then its output and what it built."""
     as_root = os.geteuid() == 0
-    stdin, kept = _sealed(given), os.memfd_create("kept", os.MFD_CLOEXEC)
+    stdin, kept = _in_memory("input", os.MFD_ALLOW_SEALING), _in_memory("kept")
+    if "waits" not in spec:
+        _seal(stdin, given)
     pipes = {name: os.pipe() for name in ("out", "err", "note", "go")}
     started = time.monotonic()
     try:
@@ -61,7 +64,7 @@ def run(
     if init == 0:
         os.close(end.detach())
         _init(spec, box, (stdin, kept), pipes, as_root=as_root)
-    for one in (stdin, pipes["go"][0], *(pipes[name][1] for name in STREAMS)):
+    for one in (pipes["go"][0], *(pipes[name][1] for name in STREAMS)):
         os.close(one)
     group = None
     ends = {name: pipes[name][0] for name in STREAMS}
@@ -75,8 +78,11 @@ def run(
             os.read(ends["note"], 1)  # it has a session of its own now, or has ended
             kernel.give_way(init, walls.NICENESS)  # and the watch need not
             os.write(pipes["go"][1], b"x")
+            if "waits" in spec:
+                started = _give_program(end, watch, stdin, kept, pipes["go"][1])
             watch.until_end()
         finally:
+            os.close(stdin)
             os.close(pipes["go"][1])
             watch.end()
         answer, blocks = watch.answer()
@@ -85,6 +91,22 @@ def run(
             group.remove()
     answer["time_ms"] = int(1000 * (time.monotonic() - started))
     return answer, (*blocks, _whole(kept))
+
+
+def _give_program(end: socket.socket, watch: Watch, stdin: int, kept: int, go: int) -> float:
+    """Have the process wait for a program, and give it that; return when."""
+    watch.until_noted("ready", READY_SECONDS)
+    frames.send(end, {"ready": True})
+    order, (given, box) = frames.receive(end)
+    started = time.monotonic()
+    watch.deadline = started + order["seconds"]
+    _seal(stdin, given)
+    _fill(kept, box)
+    os.write(go, b"x")
+    watch.until_noted("begun", READY_SECONDS)
+    os.ftruncate(kept, 0)
+    frames.send(end, {"begun": True})
+    return started
 
 
 def _map_ids(init: int, *, as_root: bool) -> None:
@@ -130,11 +152,9 @@ def _init(
             _program(spec, note, as_root=as_root)
         for end in (out, stdin):
             os.close(end)
-        status = None
-        while status is None:
-            pid, ended = os.wait()
-            if pid == program:
-                status = os.waitstatus_to_exitcode(ended)
+        if "waits" in spec:
+            _wait_for_program(spec["waits"], kept, pipes["go"][0], note)
+        status = _until_ended(program)
         if spec.get("keep") and status in spec["fine"]:
             status = _keep_box(kept, err)
         os.write(note, b"ended %d\n" % status)
@@ -143,6 +163,29 @@ def _init(
     except BaseException as error:
         os.write(note, f"fault {error}\n".encode())
     os._exit(0)
+
+
+def _until_ended(program: int) -> int:
+    """Wait for a program and for whatever it left to init meanwhile; return its status."""
+    while True:
+        pid, ended = os.wait()
+        if pid == program:
+            return os.waitstatus_to_exitcode(ended)
+
+
+def _wait_for_program(path: str, kept: int, go: int, note: int) -> None:
+    """Have a process wait in its opening of the program's file, until there is a program; the pipe is gone by then."""
+    with open(os.open(path, os.O_WRONLY), "wb", buffering=0) as pipe:
+        os.write(note, b"ready 1\n")
+        if not os.read(go, 1):
+            os._exit(1)
+        os.unlink(path)
+        boxes.unpack(_whole(kept), walls.BOX)
+        with open(path, "rb") as file:
+            text = memoryview(file.read())
+        while text:
+            text = text[pipe.write(text) :]
+    os.write(note, b"begun 1\n")
 
 
 def _program(spec: dict[str, Any], note: int, *, as_root: bool) -> NoReturn:
@@ -196,11 +239,17 @@ def _whole(end: int) -> bytes:
         return file.read()
 
 
-def _sealed(data: bytes) -> int:
-    """Put an input into memory that the program can read and seek, and not change."""
-    end = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+def _in_memory(name: str, flags: int = 0) -> int:
+    return os.memfd_create(name, os.MFD_CLOEXEC | flags)
+
+
+def _fill(end: int, data: bytes) -> None:
     with open(end, "wb", closefd=False) as file:
         file.write(data)
-    fcntl.fcntl(end, fcntl.F_ADD_SEALS, SEALS)
     os.lseek(end, 0, os.SEEK_SET)
-    return end
+
+
+def _seal(end: int, data: bytes) -> None:
+    """Put an input into memory that the program can read and seek, and not change."""
+    _fill(end, data)
+    fcntl.fcntl(end, fcntl.F_ADD_SEALS, SEALS)

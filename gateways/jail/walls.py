@@ -62,6 +62,9 @@ def build(spec: dict[str, Any], box: bytes = b"") -> None:
         boxes.unpack(box, BOX)
     for name, text in spec["files"].items():
         _write(name, text)
+    if "waits" in spec:
+        os.mkfifo(spec["waits"])
+        os.chmod(spec["waits"], 0o644)
 
 
 def enclose(spec: dict[str, Any], *, as_root: bool) -> None:

@@ -67,6 +67,19 @@ class Watch:
                 return line[len(kind) + 1 :]
         return ""
 
+    def until_noted(self, kind: str, seconds: float) -> None:
+        """Wait for init to tell this, and for nothing else; raises WallError where it does not."""
+        until = time.monotonic() + seconds
+        note = self.ends["note"]
+        while not self.note(kind):
+            ready = select.select([note], [], [], max(0, until - time.monotonic()))[0]
+            block = os.read(note, 1 << 16) if ready else b""
+            self.read["note"] += block
+            if fault := self.note("fault"):
+                raise WallError(fault)
+            if not block:
+                raise WallError(f"the program is not {kind}")
+
     def end(self) -> None:
         """Leave nothing running: init takes everything along, and has ended once all of it is gone."""
         if self.outcome or self.open:

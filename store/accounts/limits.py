@@ -86,8 +86,8 @@ def configure(redis_url: str, *, limits: Waits = USUAL, share: float = 1.0) -> N
     _script, _share, _away = Script(_client, _LUA), share, False
 
 
-def take(limits: list[Limit]) -> tuple[Standing, int | None]:
-    """Count one request against every limit, or against none.
+def take(limits: list[Limit], *, here: bool = False) -> tuple[Standing, int | None]:
+    """Count one request against every limit, or against none; `here` in this process alone, Redis or not.
 
     Returns the first limit's standing, and the seconds to wait when one of them is used up (else None). Nobody waits
     for a Redis that does not answer: the first who meets it counts in the process, and so do all others until it is
@@ -96,9 +96,10 @@ def take(limits: list[Limit]) -> tuple[Standing, int | None]:
     moment = int(time.time() * 1000)
     keys = [one.key for one in limits]
     asked = [one.requests for one in limits]
-    answer = None if _away else _ask(keys, _numbers(moment, limits, asked))
+    answer = None if _away or here else _ask(keys, _numbers(moment, limits, asked))
     if answer is None:
-        asked = [max(1, int(one.requests * _share)) for one in limits]
+        if not here:
+            asked = [max(1, int(one.requests * _share)) for one in limits]
         answer = windows.take(keys, _numbers(moment, limits, asked))
     used_up, used, reset = answer[0], answer[1], answer[2]
     standing = Standing(limits[0].requests, max(0, asked[0] - used), -(-reset // 1000))

@@ -83,12 +83,12 @@ def caller_of(session: Session, row: Any) -> Caller:
 _NAME = Prepared(select(Organisation.name).where(Organisation.id == ANYONE.organisation_id))
 TAKE = """
     INSERT INTO invite_usage AS usage (organisation_id, month, used)
-    SELECT :organisation_id, :month, :count WHERE :count <= :limit
+    SELECT :organisation_id, :month, :count WHERE :count <= :limit {where}
     ON CONFLICT (organisation_id, month) DO UPDATE SET used = usage.used + :count
     WHERE usage.used + :count <= :limit
     RETURNING used
 """
-_TAKE = Prepared(text(TAKE))
+_TAKE = Prepared(text(TAKE.format(where="")))
 _LOCK = Prepared(
     text("""
     INSERT INTO invite_usage AS usage (organisation_id, month, used) VALUES (:organisation_id, :month, 0)

@@ -1,5 +1,6 @@
 """How many bytes of files are kept for each organisation, and that there are never more than it has room for."""
 
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, ForeignKey, bindparam, func, select, text
@@ -35,16 +36,15 @@ _USED = Prepared(
         FilesKept.organisation_id == ANYONE.organisation_id
     )
 )
-_TAKE = Prepared(
-    text("""
+USED = "(SELECT bytes FROM files_kept WHERE organisation_id = :organisation_id) AS used"  # None: nothing yet
+TAKE = """
     INSERT INTO files_kept AS kept (organisation_id, bytes)
-    SELECT :organisation_id, CAST(:size AS bigint) WHERE CAST(:size AS bigint) <= CAST(:most AS bigint)
+    SELECT :organisation_id, CAST(:size AS bigint) WHERE CAST(:size AS bigint) BETWEEN 1 AND CAST(:most AS bigint)
     ON CONFLICT (organisation_id) DO UPDATE SET bytes = kept.bytes + excluded.bytes
     WHERE kept.bytes + excluded.bytes <= CAST(:most AS bigint)
     RETURNING bytes
-    """)
-)
-
+"""
+_TAKE = Prepared(text(TAKE))
 _GIVE_BACK = Prepared(
     text("UPDATE files_kept SET bytes = greatest(0, bytes - :size) WHERE organisation_id = :organisation_id")
 )
@@ -65,7 +65,18 @@ def check(caller: Caller, used: int, size: int) -> None:
 
 def take(session: Session, caller: Caller, size: int) -> None:
     """Count files that are kept, or refuse, however many come at once."""
-    if size and _TAKE.first(session, caller, size=size, most=_most) is None:
+    if size:
+        taken(caller, _TAKE.first(session, caller, **terms(size)), size)
+
+
+def terms(size: int) -> dict[str, int]:
+    """Return what TAKE is given for files of so many bytes."""
+    return {"size": size, "most": _most}
+
+
+def taken(caller: Caller, row: Any, size: int) -> None:
+    """Refuse files that TAKE gave no row for."""
+    if row is None:
         check(caller, _most, size)
 
 

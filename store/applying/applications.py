@@ -19,9 +19,7 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
-from sqlalchemy.orm.attributes import set_committed_value
 
 from rules.caller import Caller
 from rules.clock import now
@@ -203,45 +201,6 @@ def live(session: Session, job: Job, email: str, *, for_update: bool = False) ->
     return row
 
 
-def create(
-    session: Session,
-    caller: Caller,
-    job: Job,
-    person: Mapping[str, Any],
-    answers: Sequence[Mapping[str, Any]],
-) -> Application | None:
-    """Make an application with its answers; None where this person has one already. The job row must be locked."""
-    moment = now()
-    row = insert(Application).values(
-        id=new_id(),
-        created_at=moment,
-        updated_at=moment,
-        submitted_at=moment,
-        organisation_id=caller.organisation_id,
-        livemode=caller.livemode,
-        job_id=job.id,
-        email_key=person["email"].casefold(),
-        status="submitted",
-        reject_reason="",
-        **person,
-    )
-    made: Application | None = session.scalar(
-        row.on_conflict_do_nothing(
-            index_elements=[Application.job_id, Application.email_key], index_where=LIVE
-        ).returning(Application)
-    )
-    if made is None:
-        return None
-    screening = Screening(application_id=made.id)
-    session.add(screening)
-    session.add_all(ApplicationAnswer(id=new_id(), application_id=made.id, **answer) for answer in answers)
-    session.flush()
-    set_committed_value(made, "job", job)
-    set_committed_value(made, "screening", screening)
-    session.execute(update(Job).where(Job.id == job.id).values(application_count=Job.application_count + 1))
-    return made
-
-
 def answers(session: Session, application: Application) -> list[ApplicationAnswer]:
     """Load an application's answers in the order of the questions."""
     rows = select(ApplicationAnswer).where(ApplicationAnswer.application_id == application.id)
@@ -291,14 +250,19 @@ def happened(
     session: Session, application: Application, type: str, *, was: str | None, actor: str, **details: Any
 ) -> None:
     """Write a line of an application's history."""
-    session.add(
-        ApplicationEvent(
-            application_id=application.id,
-            type=type,
-            from_status=was,
-            to_status=application.status,
-            actor=actor,
-            details=details,
-        )
-    )
+    session.add(line(application, type, was=was, actor=actor, **details))
     session.flush()
+
+
+def line(
+    application: Application, type: str, *, was: str | None, actor: str, **details: Any
+) -> ApplicationEvent:
+    """Return a line of an application's history, which is still to be kept."""
+    return ApplicationEvent(
+        application_id=application.id,
+        type=type,
+        from_status=was,
+        to_status=application.status,
+        actor=actor,
+        details=details,
+    )

@@ -28,14 +28,19 @@ class Attachment(Base, Owned):
 
 def create(session: Session, caller: Caller, application_id: UUID, file: Mapping[str, Any]) -> Attachment:
     """Note a file that has been kept."""
-    made = Attachment(
+    made = new(caller, application_id, file)
+    session.add(made)
+    return made
+
+
+def new(caller: Caller, application_id: UUID, file: Mapping[str, Any]) -> Attachment:
+    """Return the note of a file, which is still to be kept."""
+    return Attachment(
         organisation_id=caller.organisation_id,
         livemode=caller.livemode,
         application_id=application_id,
         **file,
     )
-    session.add(made)
-    return made
 
 
 def of(session: Session, application_id: UUID) -> list[Attachment]:

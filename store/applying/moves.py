@@ -18,7 +18,7 @@ from store.accounts import organisations
 from store.advancing import engine, enrolling
 from store.advancing.pipelines import Pipeline
 from store.applying import applications
-from store.applying.applications import Application
+from store.applying.applications import Application, ApplicationEvent
 from store.assessing import inviting
 from store.assessing.assessments import Assessment
 from store.database.aside import Row
@@ -60,10 +60,23 @@ def make(
     **details: Any,
 ) -> None:
     """Make a move: the status, its line of history, its event. The application row must be locked."""
+    session.add(_made(session, application, move, name, shows, actor, **details))
+    session.flush()
+
+
+def _made(
+    session: Session,
+    application: Application,
+    move: Move,
+    name: str,
+    shows: Shows,
+    actor: str,
+    **details: Any,
+) -> ApplicationEvent:
     was = application.status
     application.held_from = was if name == "held" else None
     events.apply(session, application, move, lambda one: shows.event(one, str(move.event)))
-    applications.happened(session, application, name, was=was, actor=actor, **details)
+    return applications.line(application, name, was=was, actor=actor, **details)
 
 
 def knock_out(
@@ -74,20 +87,24 @@ def knock_out(
     shows: Shows,
     *,
     is_mailed: bool,
-) -> None:
-    """Keep how the knockouts went, and do what the rule that was not met says; who is turned away hears of it."""
+) -> list[ApplicationEvent]:
+    """Note in an application that is being made how the knockouts went, and do what the rule that was not met says.
+
+    Who is turned away hears of it. Returns what its history is to say of that.
+    """
     application.screening.l1_passed = knockout.passed
     rule = knockout.failed_rule
     if rule is None:
-        return
+        return []
     failed = {name: rule.get(name) for name in ("field_key", "operator", "value")}
     application.screening.knockout = failed | {"on_fail": knockout.on_fail}
     name, type = {"reject": ("fail", "knockout_failed"), "hold": ("hold", "held")}[str(knockout.on_fail)]
     move = _move(name, application)
     assert move is not None
-    make(session, application, move, type, shows, "system", knockout=application.screening.knockout)
+    said = _made(session, application, move, type, shows, "system", knockout=application.screening.knockout)
     if application.status in rules.TURNED_AWAY and is_mailed:
         _turn_away(session, caller, application, shows)
+    return [said]
 
 
 def advance(

@@ -61,9 +61,15 @@ def lately(session: Session, application: Application) -> Any:
 
 def make(session: Session, application: Application, mail: str) -> str:
     """Make a link for a mail; return its token, which is kept nowhere else."""
-    token = new_token()
-    session.add(StatusLink(application_id=application.id, mail=mail, hash=_hash(token)))
+    made, token = new(application, mail)
+    session.add(made)
     return token
+
+
+def new(application: Application, mail: str) -> tuple[StatusLink, str]:
+    """Return a link for a mail, which is still to be kept, and its token."""
+    token = new_token()
+    return StatusLink(application_id=application.id, mail=mail, hash=_hash(token)), token
 
 
 _OF_TOKEN = Prepared(

@@ -27,7 +27,7 @@ SOURCE = SOURCES["invitation"]
 # What a retake has of the invitation before it.
 SAME = ("email", "name", "role", "external_id", "tags", "extra_time_percent", "enrollment_id", "language")
 
-_EXISTING = Prepared(
+KNOWN = (
     visible(ANYONE, Invitation)
     .where(
         Invitation.assessment_id == bindparam("assessment_id"),
@@ -38,6 +38,7 @@ _EXISTING = Prepared(
     )
     .limit(1)
 )
+_EXISTING = Prepared(KNOWN)
 
 
 def existing(
@@ -83,46 +84,46 @@ _INSERT = """
 _BY_ADDRESS = 'ORDER BY one.email_key COLLATE "C"'
 # Whose profile is known is not met again: locks that come after the profile's are held by then.
 _KNOWN = _INSERT.format(candidate="one.candidate_id")
-_NEW = _INSERT.format(candidate="met.id") + " JOIN met ON met.email_key = one.email_key"
-_COUNT = """
+NEW = _INSERT.format(candidate="met.id") + " JOIN met ON met.email_key = one.email_key"
+COUNT = """
     UPDATE assessments
     SET invitation_count = invitation_count + (SELECT count(*) FROM made), updated_at = :moment
     WHERE id = :assessment_id AND EXISTS (SELECT FROM made)
     RETURNING slug, title, time_limit_minutes, language
 """
-_MADE = f"""{", ".join(f"made.{name}" for name in COLUMNS)},
-           counted.slug AS "assessment.slug", counted.title AS "assessment.title",
-           counted.time_limit_minutes AS "assessment.time_limit_minutes", counted.language AS "assessment.language"
-"""
+COUNTED = ", ".join(
+    f'counted.{name} AS "assessment.{name}"' for name in ("slug", "title", "time_limit_minutes", "language")
+)
+_MADE = ", ".join(f"made.{name}" for name in COLUMNS) + ", " + COUNTED
 _CREATE = Prepared(
     text(f"""
     WITH met AS ({candidates.MEET} {candidates.MET}), followed AS ({candidates.FOLLOW}),
-         made AS ({_NEW} {_BY_ADDRESS} ON CONFLICT DO NOTHING RETURNING *), counted AS ({_COUNT})
+         made AS ({NEW} {_BY_ADDRESS} ON CONFLICT DO NOTHING RETURNING *), counted AS ({COUNT})
     SELECT {_MADE} FROM made, counted
     """)  # noqa: S608 - parts of our own
 )
 _CREATE_KNOWN = Prepared(
     text(f"""
-    WITH made AS ({_KNOWN} {_BY_ADDRESS} ON CONFLICT DO NOTHING RETURNING *), counted AS ({_COUNT})
+    WITH made AS ({_KNOWN} {_BY_ADDRESS} ON CONFLICT DO NOTHING RETURNING *), counted AS ({COUNT})
     SELECT {_MADE} FROM made, counted
     """)  # noqa: S608
 )
 # The unit and the invitation in one step: from the first to the commit, all invites of an organisation queue.
 _TAKE_AND_CREATE = Prepared(
     text(f"""
-    WITH taken AS ({organisations.TAKE}),
+    WITH taken AS ({organisations.TAKE.format(where="")}),
          met AS ({candidates.MEET} CROSS JOIN taken {candidates.MET}), followed AS ({candidates.FOLLOW}),
-         made AS ({_NEW} ON CONFLICT DO NOTHING RETURNING *),
-         counted AS ({_COUNT})
+         made AS ({NEW} ON CONFLICT DO NOTHING RETURNING *),
+         counted AS ({COUNT})
     SELECT EXISTS (SELECT FROM taken) AS granted, {_MADE}
     FROM (SELECT) AS always LEFT JOIN made ON true LEFT JOIN counted ON true
     """)  # noqa: S608
 )
 _TAKE_AND_CREATE_KNOWN = Prepared(
     text(f"""
-    WITH taken AS ({organisations.TAKE}),
+    WITH taken AS ({organisations.TAKE.format(where="")}),
          made AS ({_KNOWN} CROSS JOIN taken ON CONFLICT DO NOTHING RETURNING *),
-         counted AS ({_COUNT})
+         counted AS ({COUNT})
     SELECT EXISTS (SELECT FROM taken) AS granted, {_MADE}
     FROM (SELECT) AS always LEFT JOIN made ON true LEFT JOIN counted ON true
     """)  # noqa: S608
@@ -241,7 +242,7 @@ def _create(
     limit = organisations.limit(caller)
     terms = {"month": month(), "count": 1, "limit": limit, "assessment_id": assessment.id, "moment": now()}
     create = _TAKE_AND_CREATE_KNOWN if candidate.get("candidate_id") else _TAKE_AND_CREATE
-    made = create.first(session, caller, candidates=_written([candidate]), **terms)
+    made = create.first(session, caller, candidates=written([candidate]), **terms)
     return (made if made.id else None), made.granted
 
 
@@ -256,10 +257,11 @@ def create_all(
     if not people:
         return []
     create = _CREATE_KNOWN if people[0].get("candidate_id") else _CREATE
-    return create.all(session, caller, assessment_id=assessment.id, moment=now(), candidates=_written(people))
+    return create.all(session, caller, assessment_id=assessment.id, moment=now(), candidates=written(people))
 
 
-def _written(people: Sequence[Mapping[str, Any]]) -> str:
+def written(people: Sequence[Mapping[str, Any]]) -> str:
+    """Write people as the rows that NEW reads."""
     return rows(
         [
             {

@@ -38,6 +38,11 @@ def by_key(caller: Caller, model: type[Row], key: str) -> Select[Row]:
     return _by_key(caller, model, key, uuid(key))
 
 
+def by_key_of_anyone(model: type[Row]) -> Select[Row]:
+    """Select the same for a statement that is prepared: by the parameters `key` and `id`."""
+    return _by_key(ANYONE, model, bindparam("key"), bindparam("id"))
+
+
 def _by_key(caller: Caller | Anyone, model: type[Row], key: Any, id: Any) -> Select[Row]:
     named = model.slug == key
     return visible(caller, model).where(named | (model.id == id)).order_by(named.desc()).limit(1)
@@ -49,7 +54,7 @@ class Reader:
     def __init__(
         self, model: type[Named], *columns: Any, beside: Mapping[str, listing.Beside] | None = None
     ) -> None:
-        found = _by_key(ANYONE, model, bindparam("key"), bindparam("id")).with_only_columns(*columns)
+        found = by_key_of_anyone(model).with_only_columns(*columns)
         self.prepared = Prepared(listing.add(found.subquery("page"), beside) if beside else found)
 
     def first(self, means: Means, caller: Caller, key: str) -> Any | None:

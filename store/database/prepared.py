@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import psycopg
 from sqlalchemy import Executable
+from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from rules.caller import Caller
@@ -24,6 +25,23 @@ _DIALECT = PGDialect_psycopg()
 # What writes a statement for who sees the rows of some squads alone (store.database.base.visible).
 _OF_SQUADS = PGDialect_psycopg()
 _OF_SQUADS.of_squads = True  # type: ignore[attr-defined]  # for OfSquads to see
+
+
+_NAMED = PGDialect(paramstyle="named")
+_NAMED_OF_SQUADS = PGDialect(paramstyle="named")
+_NAMED_OF_SQUADS.of_squads = True  # type: ignore[attr-defined]  # the same
+
+
+def named(statement: Executable, *, of_squads: bool = False) -> str:
+    """Write a statement as a part of one that is written by hand, for who sees the rows of some squads alone or not."""
+    compiled = statement.compile(dialect=_NAMED_OF_SQUADS if of_squads else _NAMED)  # type: ignore[attr-defined]  # every statement has it
+    written = str(compiled).replace(
+        "::UUID", ""
+    )  # a parameter with a cast behind it would not be seen as one
+    for name, value in compiled.params.items():
+        if value is not None:
+            written = written.replace(f":{name}", str(int(value)))  # a limit
+    return written
 
 
 class Prepared:
@@ -105,7 +123,7 @@ def _keep_use(means: Means, row: Any) -> None:
 
 def rows(values: Sequence[Mapping[str, Any]]) -> str:
     """Write rows as the JSON that `jsonb_to_recordset` makes rows of again: one statement for any number of them."""
-    return orjson.dumps(values).decode()
+    return orjson.dumps(values, default=str).decode()  # a decimal as a text, which its column reads exactly
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -15,7 +15,7 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, column_property, mapped_column, relationship, undefer
 
 from rules import jobs as rules
 from rules.caller import Caller
@@ -31,6 +31,7 @@ from store.database.aside import Row
 from store.database.base import ANYONE, Base, Updated, beside, free_slug, visible
 from store.database.due import Due
 from store.database.named import Named, Reader, by_key
+from store.hiring.tallies import ApplicationTally
 
 # What a search looks at, and whatever else is asked with it.
 SIFTED = ["title", "status", "team_id", "updated_at"]
@@ -78,7 +79,7 @@ class Job(Base, Named, Updated):
     cv_analysis_enabled: Mapped[bool] = mapped_column(default=False)
     screen_auto_advance_enabled: Mapped[bool] = mapped_column(default=False)
     screen_auto_advance_l3_min: Mapped[Decimal | None] = mapped_column(Numeric(6, 2))
-    application_count: Mapped[int] = mapped_column(default=0)  # kept with the rows it counts
+    counted: Mapped[int] = mapped_column("application_count", default=0)  # applications, but for the tallies
     published_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
     language: Mapped[str | None]  # in which its candidates are spoken to; None: their own
@@ -87,6 +88,13 @@ class Job(Base, Named, Updated):
     assessment: Mapped[Assessment | None] = relationship(lazy="raise")
     pipeline: Mapped[Pipeline | None] = relationship(lazy="raise")
 
+    if TYPE_CHECKING:
+        application_count: Mapped[int]
+
+
+_TALLIED = select(func.coalesce(func.sum(ApplicationTally.count), 0)).where(ApplicationTally.job_id == Job.id)
+_APPLICATIONS = (Job.counted + _TALLIED.correlate(Job).scalar_subquery()).label("application_count")
+Job.application_count = column_property(_APPLICATIONS, deferred=True)
 
 LINKS = ("team", "assessment", "pipeline")
 
@@ -95,7 +103,9 @@ def get(session: Session, caller: Caller, key: str, *, for_update: bool = False)
     """Load one by slug or id with what it is linked to, or raise NotFound."""
     links = beside(*(getattr(Job, name) for name in LINKS), locked=for_update)
     found = by_key(caller, Job, key).options(*links)
-    row = session.scalars(found.with_for_update(of=Job) if for_update else found).first()
+    # What is read beside a lock that is waited for is as old as the wait.
+    found = found.with_for_update(of=Job) if for_update else found.options(undefer(Job.application_count))
+    row = session.scalars(found).first()
     if row is None:
         raise NotFound("There is no such job.")
     return row
@@ -104,10 +114,12 @@ def get(session: Session, caller: Caller, key: str, *, for_update: bool = False)
 find_id = Reader(Job, Job.id).id
 # Lists show no long texts.
 LISTED = tuple(
-    one for one in Job.__table__.columns if one.name not in ("description_html", "rejection_text", "language")
+    one
+    for one in Job.__table__.columns
+    if one.name not in ("description_html", "rejection_text", "language", "application_count")
 )
 LIST = listing.Listing(
-    visible(ANYONE, Job).with_only_columns(*LISTED),
+    visible(ANYONE, Job).with_only_columns(*LISTED, _APPLICATIONS),
     {"-id": (Job.id,)},
     {
         "search": listing.search(Job.title),

@@ -23,7 +23,7 @@ from store.branding import settings
 from store.database import aside
 from store.database.base import Base
 from store.delivering import inboxes, webhooks
-from store.hiring import fields, jobs, knockouts, requirements
+from store.hiring import fields, jobs, knockouts, requirements, tallies
 from store.interviewing import presence, rooms, templates
 from store.measuring import counts
 from store.offering import offers
@@ -73,6 +73,7 @@ __all__ = [
     "squads",
     "starts",
     "status_links",
+    "tallies",
     "templates",
     "violations",
     "webhooks",

@@ -210,6 +210,25 @@ def test_a_member_of_no_squad_sees_what_is_nobodys(tenant: Tenant, squads: dict[
     assert person.get("/jobs/").json()["results"] == []
 
 
+def test_a_member_of_squads_invites_to_and_applies_for_what_is_theirs(
+    tenant: Tenant, squads: dict[str, Any]
+) -> None:
+    person = tenant.member("recruiter", squads=[squads["ours"]["squad"]], livemode=True)
+    for name, status in {"ours": 201, "theirs": 404}.items():
+        one = squads[name]
+        invited = person.post(f"/assessments/{one['assessments']}/invites/", {"email": api.address()})
+        applied = {"job_slug": one["jobs"], "email": api.address(), "full_name": "Ada"}
+        assert (invited.status_code, person.post("/applications/create/", applied).status_code) == (
+            status,
+        ) * 2
+    assert {
+        tenant.live.get(f"/jobs/{squads[name]['jobs']}/").json()["application_count"] for name in squads
+    } == {
+        1,
+        2,
+    }
+
+
 def test_a_member_gives_nothing_to_a_squad_that_is_not_theirs(tenant: Tenant, squads: dict[str, Any]) -> None:
     person = tenant.member("recruiter", squads=[squads["ours"]["squad"]], livemode=True)
     refused = person.post("/jobs/create/", {"title": "Gone", "team_id": squads["theirs"]["squad"]})

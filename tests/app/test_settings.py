@@ -1,5 +1,6 @@
 """What the environment decides."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -41,3 +42,15 @@ def test_an_operator_may_change_the_plans_numbers(
             wiring.configure(replace(settings, plans='{"gold": {}}'))
     finally:
         wiring.configure(settings, pool_size=settings.threads + 4)
+
+
+def test_as_many_processes_wait_for_programs_as_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = settings.read(WHOLE)
+    for mib, share, wait in ((24_000, 1.0, 60), (24_000, 0.25, 20), (6_000, 1.0, 20), (200, 1.0, 0)):
+        monkeypatch.setattr(settings, "_memory_mib", lambda mib=mib: mib)
+        assert replace(whole, limit_share=share).programs_that_wait == wait
+        assert replace(whole, limit_share=share, programs_ahead=3).programs_that_wait == 3
+
+
+def test_memory_is_the_machines_or_less() -> None:
+    assert 0 < settings._memory_mib() <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20

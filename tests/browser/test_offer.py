@@ -17,7 +17,7 @@ from schemas import html
 from schemas import offers as schemas
 from store import events
 from store.accounts import organisations
-from store.applying import applications
+from store.applying import applications, applying
 from store.applying.applications import Application
 from store.hiring.jobs import Job
 from store.offering import moves, offers
@@ -46,8 +46,9 @@ def offer(**changes: Any) -> Offer:
         met = {"email": email, "name": person["full_name"], "source": "public_api"}
         [candidate_id] = candidates.meet_all(session, caller, [met]).values()
         more = {"candidate_id": candidate_id, "source": "public_api", "external_id": None}
-        application = applications.create(session, caller, job, person | more, [])
-        assert application is not None
+        applied = applying.new(caller, job, person | more)
+        applying.make(session, caller, applied, [])
+        application = applications.get(session, caller, applied.id)
         settings = {
             "title": "Engineer at Northwind Labs",
             "body_html": html.clean(LETTER),

@@ -2,11 +2,11 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session
 
 import store
 from app.http import security
@@ -14,8 +14,9 @@ from rules.caller import Caller
 from rules.clock import now
 from schemas import invitations as schemas
 from store.accounts import organisations
-from store.assessing import invitations, inviting
+from store.assessing import at_once, invitations, inviting
 from store.assessing.invitations import Invitation
+from store.database.engine import Change
 from store.database.usage import InviteUsage
 from store.events import Event
 from store.outbox import OutboxItem
@@ -350,11 +351,21 @@ def test_an_invitation_that_is_cancelled_while_another_is_made_is_in_nobodys_way
     slug = tenant.live.assessment()["slug"]
     create, lost = inviting._create, [True]
 
-    def meet_one_that_is_gone_after(session: Session, caller: Caller, *given: Any) -> Any:
+    def take(session: Change, caller: Caller) -> bool:
+        return organisations.take_invites(session, caller, 1)[0] == 1
+
+    def meet_one_at_once(session: Change, caller: Caller, *_: Any) -> Any:
+        nobody = SimpleNamespace(id=None)
+        granted = take(session, caller)
+        return SimpleNamespace(page_status="active", was=nobody, id=None, granted=granted, sender="")
+
+    def meet_one_that_is_gone_after(session: Change, caller: Caller, *given: Any) -> Any:
         if lost and lost.pop():
-            return None, organisations.take_invites(session, caller, 1)[0] == 1
+            return None, take(session, caller)
         return create(session, caller, *given)
 
+    monkeypatch.setattr(at_once, "_try", meet_one_at_once)
     monkeypatch.setattr(inviting, "_create", meet_one_that_is_gone_after)
     tenant.live.invitation(slug)
     assert tenant.live.get("/org/").json()["invites_used"] == 1
+    assert lost == []

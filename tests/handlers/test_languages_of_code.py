@@ -126,3 +126,15 @@ def test_code_in_a_language_that_the_machine_lacks_waits_for_a_person(
     assert http.post(f"{invited.url}submit/").is_success
     grading.grade(uuid4(), invited.grading_asked()[0])
     assert ([row.status for row in invited.rows()], ran) == (["pending_review"], [])
+
+
+def test_who_begins_in_a_language_that_is_slow_to_start_has_processes_wait_for_it(
+    http: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected: dict[str, float] = {}
+    monkeypatch.setattr(gateways.sandbox, "_expected", expected)
+    invited = invite(CODE | {"language": "javascript"})
+    assert http.get(invited.url).is_success
+    assert not expected
+    assert http.post(f"{invited.url}start/").is_success
+    assert set(expected) == {"javascript"}

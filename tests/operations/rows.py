@@ -39,6 +39,7 @@ class Row:
     media: str = JSON  # that the body is sent in
     files: Mapping[str, File] = field(default_factory=dict)
     answers: str | None = JSON  # the media type of the answer; None where it has no body
+    wants: str | None = None  # what the client says that it would rather have
     # Other ways to succeed that the document names: a second time, another kind of file.
     also: tuple["Row", ...] = ()
     is_signed_in: bool = True  # where a member's session is what asks
@@ -127,6 +128,8 @@ def ask(
         options = encoded | options
     options.setdefault("params", fill(dict(row.query), given))
     options.setdefault("follow_redirects", False)  # the answer is that of the operation
+    if row.wants:
+        options["headers"] = {"Accept": row.wants} | options.get("headers", {})
     if session:
         options["headers"] = session | options.get("headers", {})
     if "kept" in ids:  # what the browser keeps beside its session

@@ -22,7 +22,8 @@ PLAN = "enterprise"
 
 
 def counted(operation: Documented) -> bool:
-    return operation.definition.get("x-limit") != "none"
+    """Whether it is counted by all processes together."""
+    return operation.definition.get("x-limit") != request_limits.HEALTH
 
 
 def left(answer: httpx.Response) -> int:
@@ -94,11 +95,23 @@ def test_who_has_no_key_is_counted_by_address(
 
 
 @each(lambda one: not counted(one))
-def test_what_is_not_limited_is_not_counted(operation: Documented, row: Row, ways: Ways) -> None:
+def test_what_load_balancers_ask_is_counted_in_the_process_whether_redis_is_there_or_not(
+    operation: Documented, row: Row, ways: Ways, settings: Settings
+) -> None:
+    limit = 1_000_000
     for way in ways:
-        answer = ask(Api(way, None), operation, row, {})
-        assert answer.status_code == row.status
-        assert not [name for name in answer.headers if name.startswith("x-ratelimit")]
+        client = Api(way, None)
+        before = left(ask(client, operation, row, {}))
+        limits.configure("redis://127.0.0.1:1/0")
+        try:
+            answer = ask(client, operation, row, {})
+            assert (answer.status_code, left(answer)) == (row.status, before - 1)
+            assert answer.headers["X-RateLimit-Limit"] == str(limit * request_limits.HEALTH_TIMES)
+            request_limits.configure(0)
+            told_to_wait(ask(client, operation, row, {}), 0)
+        finally:
+            request_limits.configure(limit)
+            limits.configure(settings.redis_url)
 
 
 @each(counted)

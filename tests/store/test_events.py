@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
+from typing import Any
 
 import psycopg
 import pytest
@@ -60,6 +61,23 @@ def test_twenty_threads_leave_no_gap_and_no_number_twice(caller: Caller) -> None
     # What one transaction recorded stands together and in its order.
     for (_, one), (_, following) in pairwise(found):
         assert following == one + 1 or following % 10 == 0
+
+
+def test_a_reader_of_the_feed_misses_nothing_of_fifty_writers(caller: Caller) -> None:
+    names, read = range(200), list[tuple[int, int]]()
+    asked: dict[str, Any] = {"type": None, "since": None, "cursor": None, "page_size": 7}
+    with ThreadPoolExecutor(50) as pool:
+        writing = [pool.submit(record, caller, name) for name in names]
+        while len(read) < len(names):
+            is_over = all(one.done() for one in writing)
+            with store.reading() as reading:
+                page = events.LIST.page(reading, caller, after=read[-1][0] if read else 0, **asked)
+            read += [(one.sequence, one.data["name"]) for one in page.results]
+            # What is read is never followed by something that comes before it.
+            assert [sequence for sequence, _ in read] == list(range(1, len(read) + 1))
+            assert page.results or not is_over, "events are missing"
+    assert sorted(name for _, name in read) == list(names)
+    assert read == written(caller)
 
 
 def test_what_is_rolled_back_leaves_no_gap(caller: Caller) -> None:

@@ -58,6 +58,11 @@ def opened(tenant: Tenant) -> None:
         tenant.live.job(published=True, expires_at=later())
 
 
+def applied(tenant: Tenant) -> None:
+    for _ in range(COUNT):
+        tenant.live.application(tenant.live.job(published=True)["slug"])
+
+
 def rejected(tenant: Tenant) -> None:
     job = tenant.live.job(published=True, rejection_visibility="delayed")["slug"]
     for _ in range(COUNT):
@@ -226,6 +231,7 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "sessions": started,
     "job publications": drafted,
     "job expiries": opened,
+    "application tallies": applied,
     "rejection mails": rejected,
     "enrollments": waiting,
     "offers to send": scheduled,

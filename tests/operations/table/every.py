@@ -1,11 +1,12 @@
 """The whole table: the succeeding request of each operation of all documents."""
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
 
 from tests.documents import Documented, documents, operations
-from tests.operations.rows import Row
+from tests.operations.rows import JSON, Row
 from tests.operations.table import (
     area,
     area_settings,
@@ -41,8 +42,21 @@ PARTS = (
     area,
     area_settings,
 )
-ROWS: dict[str, Row] = {name: row for part in PARTS for name, row in part.ROWS.items()}
 DOCUMENTED = {one.id: one for name in documents() for one in operations(name).values()}
+
+
+def whole(name: str, row: Row) -> Row:
+    """A row, and the same asked by a program, where that is told the way to a page to which a browser is led."""
+    if row.status != 303 or JSON not in DOCUMENTED[name].definition["responses"].get("200", {}).get(
+        "content", {}
+    ):
+        return row
+    return dataclasses.replace(
+        row, also=(*row.also, dataclasses.replace(row, status=200, answers=JSON, wants=JSON))
+    )
+
+
+ROWS: dict[str, Row] = {name: whole(name, row) for part in PARTS for name, row in part.ROWS.items()}
 
 
 def calls_others(operation: Documented) -> bool:
