@@ -76,16 +76,16 @@ def main(measure: Callable[[bool], list[Figure]], description: str | None) -> No
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     given = parser.parse_args()
-    began = machine.ticks()
+    began = usage()
     figures = measure(given.quick)
-    others = machine.others(began)
+    busy = round(100 * others(began), 1)
     show(figures)
-    print(f"Others used {others:g} % of the machine's time meanwhile.", flush=True)
+    print(f"Others used {busy:g} % of the machine's time meanwhile.", flush=True)
     if given.json:
         whole = {
             "measured": f"{datetime.now(UTC):%Y-%m-%d}",
             "machine": machine.described(),
-            "others": others,
+            "others": busy,
             "figures": [asdict(one) for one in figures],
         }
         given.json.write_text(json.dumps(whole, indent=1) + "\n")
@@ -198,6 +198,19 @@ def cpu_seconds(pid: int) -> float:
             continue
         total += (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
     return total
+
+
+def usage() -> tuple[float, float, float]:
+    """Return what the machine did nothing in, all of its time, and what this process and all it started used."""
+    idle, whole = machine.ticks()
+    ended = sum(os.times()[2:4])
+    return idle, whole, (cpu_seconds(os.getpid()) + ended) * os.sysconf("SC_CLK_TCK")
+
+
+def others(since: tuple[float, float, float]) -> float:
+    """Return which share of the machine's time others have used."""
+    idle, whole, ours = (after - before for before, after in zip(since, usage(), strict=True))
+    return max(0.0, whole - idle - ours) / max(1.0, whole)
 
 
 def family(pid: int) -> list[int]:

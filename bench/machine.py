@@ -21,17 +21,6 @@ def ticks() -> tuple[int, int]:
     return spent[3] + spent[4], sum(spent)
 
 
-def others(since: tuple[int, int]) -> float:
-    """Return which share of the machine's time others than this process and what it started have used, in %.
-
-    For the end, when all that was started has ended: only then its time is known.
-    """
-    (idle_before, before), (idle, after) = since, ticks()
-    ours = sum(os.times()[:4]) * os.sysconf("SC_CLK_TCK")
-    whole = max(1, after - before)
-    return round(100 * max(0.0, whole - (idle - idle_before) - ours) / whole, 1)
-
-
 def described() -> str:
     """Describe this machine and what runs on it, in a few words."""
     parts = [

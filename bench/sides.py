@@ -63,6 +63,7 @@ class Round:
     p50: float
     p99: float
     cpu: float  # microseconds per request
+    others: float  # which share of the machine's time others used meanwhile
 
 
 @dataclass
