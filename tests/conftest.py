@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.http.application import create_app
+from app.http.records import notes
 from app.instance.settings import Settings
 from handlers import sign_in
 from tests import api, seen
@@ -20,7 +21,7 @@ __all__ = ["app", "database_url", "http", "migrated", "other", "redis_url", "ser
 @pytest.fixture(scope="session")
 def app(settings: Settings) -> connexion.FlaskApp:
     """The application on this worker's database."""
-    sign_in.OF_A_CLIENT = 100_000  # all tests come from one address
+    sign_in.OF_A_CLIENT = notes.REFUSALS_A_MINUTE = 100_000  # all tests come from one address
     return create_app(settings)
 
 

@@ -23,6 +23,7 @@ NO_STATES = {
     "store/delivering/sending.py _SETTLE": "what came of attempts",
     "store/delivering/deliveries.py retry": "it is due again",
     "store/delivering/again.py _REPLAY": "they are due again",
+    "store/applying/applying.py _complete": "what a new row has where nothing else is said",
     "store/accounts/idempotency.py keep": "the HTTP status of a kept answer",
     "store/accounts/idempotency.py forget": "the HTTP status of a kept answer",
     "store/people/merging.py merge": "the blanks of a profile, which has none",

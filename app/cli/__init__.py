@@ -28,7 +28,7 @@ COMMANDS = {
     "audit": "Verify the audit log.",
     "doctor": "Say what is wrong, and what helps.",
     "test": "Run every check and every test.",
-    "bench": "Measure speed against peers.",
+    "bench": "Measure speed beside peers.",
 }
 FOLDERS = dict.fromkeys(("listen", "trigger", "simulate", "clock"), "world.")
 

@@ -10,6 +10,7 @@ from store.accounts import limits
 from store.accounts.limits import Limit
 
 _candidate_limit = 600
+MOST = 2**31 - 1  # that the documents have room for
 HEALTH, HEALTH_TIMES = "health", 10  # times as often as candidates may ask
 MEMBER_LIMIT = 6_000  # an hour of one member's sessions; what they do there is not the organisation's hour
 COUNTED_HERE = Counter(
@@ -29,7 +30,7 @@ def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | Non
     A cap named `public_api_…` is a throttle of its own and stands instead of the hour's writes.
     """
     if cap == HEALTH:
-        return [Limit(f"limit:health:{address}", _candidate_limit * HEALTH_TIMES, 60)]
+        return [Limit(f"limit:health:{address}", min(_candidate_limit * HEALTH_TIMES, MOST), 60)]
     if caller is None:
         return [Limit(f"limit:address:{address}", _candidate_limit, 60)]
     if caller.person:

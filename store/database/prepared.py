@@ -35,9 +35,8 @@ _NAMED_OF_SQUADS.of_squads = True  # type: ignore[attr-defined]  # the same
 def named(statement: Executable, *, of_squads: bool = False) -> str:
     """Write a statement as a part of one that is written by hand, for who sees the rows of some squads alone or not."""
     compiled = statement.compile(dialect=_NAMED_OF_SQUADS if of_squads else _NAMED)  # type: ignore[attr-defined]  # every statement has it
-    written = str(compiled).replace(
-        "::UUID", ""
-    )  # a parameter with a cast behind it would not be seen as one
+    # A parameter with a cast behind it would not be seen as one.
+    written = str(compiled).replace("::UUID", "")
     for name, value in compiled.params.items():
         if value is not None:
             written = written.replace(f":{name}", str(int(value)))  # a limit

@@ -32,6 +32,7 @@ QUIET = {
     "gateways.models.is_configured",
     "gateways.openid.name",
     "gateways.openid.organisation",
+    "gateways.sandbox.expect",
     "gateways.sandbox.installed",
     "gateways.sandbox.missing",
     "gateways.uploads.fault",

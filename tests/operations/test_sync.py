@@ -9,6 +9,7 @@ from sqlalchemy import select
 import store
 from rules.clock import iso, now
 from store.delivering import fanout
+from store.hiring import tallies
 from store.outbox import OutboxItem
 from tests.api import Api, Tenant
 from tests.documents import Documented, operations
@@ -63,6 +64,7 @@ def work(since: datetime) -> None:
             select(OutboxItem.job, OutboxItem.arguments).where(OutboxItem.created_at >= since)
         )
         mine = [(job, arguments) for job, arguments in asked if job in JOBS]
+        tallies.fold(session, session.scalars(select(tallies.ApplicationTally)).all())
         fanout.fan_out(session, limit=1000)
     for job, arguments in mine:
         JOBS[job](UUID(int=0), arguments)
