@@ -1,6 +1,7 @@
 """Migrations run while the service does: nobody waits for them, and what runs goes on after them."""
 
 import gc
+import importlib
 import re
 import secrets
 import threading
@@ -13,7 +14,9 @@ from typing import Any
 import psycopg
 import pytest
 from alembic import command
-from sqlalchemy import Engine, create_engine, event, make_url, text
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Engine, NullPool, create_engine, event, make_url, text
 
 import store
 from app.instance.settings import Settings
@@ -254,3 +257,21 @@ def test_no_prepared_statement_gives_whatever_columns_there_are(app: object) -> 
     statements = [one.text for one in gc.get_objects() if type(one) is Prepared]
     assert len(statements) > 10
     assert [one for one in statements if re.search(r"\w\.\*", one)] == []
+
+
+def test_what_is_counted_apart_is_counted_by_the_version_before(tenant: Tenant, settings: Settings) -> None:
+    job = tenant.live.job(published=True)["slug"]
+    for _ in range(3):
+        tenant.live.application(job)
+    [before] = [path.stem for path in migrate.VERSIONS.glob("0058_*")]
+    version = importlib.import_module(f"store.migrations.versions.{before}")
+    counted = text("SELECT application_count FROM jobs WHERE organisation_id = :id AND slug = :slug")
+    named = {"id": tenant.organisation.id, "slug": job}
+    engine = create_engine(
+        settings.database_url.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool
+    )
+    with engine.connect() as connection:  # which undoes it at its end
+        assert connection.execute(counted, named).scalar() == 0
+        with Operations.context(MigrationContext.configure(connection)):
+            version.downgrade()
+        assert connection.execute(counted, named).scalar() == 3
