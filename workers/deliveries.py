@@ -46,6 +46,7 @@ class Sender:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()
+        self._replacing: asyncio.TimerHandle | None = None
         self._stopping_since: float | None = None
         self._database = ThreadPoolExecutor(3, thread_name_prefix="sender-store")
         self._under_way: dict[asyncio.Task[None], Claimed] = {}
@@ -81,37 +82,26 @@ class Sender:
             writer = asyncio.create_task(self._write())
             while self._stopping_since is None:
                 self._bell.clear()
-                more = await self._take(poster)
-                if not more:
-                    await self._rest(POLL_SECONDS)
+                await self._take(poster)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(POLL_SECONDS):
+                        await self._bell.wait()
             await self._finish()
             await self._results.join()
             writer.cancel()
 
-    async def _rest(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._bell.wait()
-
     # --- Taking
 
-    async def _take(self, poster: webhooks.Poster) -> bool:
-        """Claim what is due and has room, and begin what has its turn; say whether to look again at once."""
+    async def _take(self, poster: webhooks.Poster) -> None:
+        """Claim what is due and has room, and begin what has its turn."""
         try:
             claimed = await self._claim()
         except Exception:
             log.exception("Deliveries could not be taken; trying again.")
-            return False
+            return
         for one in claimed:
             self._shares.keep(one)
         self._begin(poster)
-        return bool(claimed) and await self._room()
-
-    async def _room(self) -> bool:
-        """Wait for room after a full helping: what comes back in one moment is replaced in one claim."""
-        await self._rest(POLL_SECONDS)
-        await asyncio.sleep(GATHER_SECONDS)
-        return True
 
     async def _claim(self) -> list[Claimed]:
         if not self._shares.has_room():
@@ -139,6 +129,12 @@ class Sender:
     def _ended(self, poster: webhooks.Poster, task: asyncio.Task[None]) -> None:
         self._shares.ended(self._under_way.pop(task))
         self._begin(poster)
+        # What comes back in one moment is replaced in one claim; what has just become due waits for none of that.
+        if self._replacing is None:
+            self._replacing = self._loop.call_later(GATHER_SECONDS, self._replace)
+
+    def _replace(self) -> None:
+        self._replacing = None
         self._bell.set()
 
     # --- Posting
