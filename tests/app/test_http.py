@@ -305,6 +305,18 @@ def test_an_operation_that_takes_nothing_says_so_of_what_it_is_sent(
         assert answer.status_code == 404 or answer.is_success or operation.of_tests_alone
 
 
+SHOWN_TO_ALL = [
+    one for one in EVERY if one.is_page and one.method == "GET" and one.definition.get("security") == []
+]
+
+
+@pytest.mark.parametrize("operation", SHOWN_TO_ALL, ids=lambda one: one.id)
+def test_a_page_takes_nothing_either(client: Api, operation: Documented) -> None:
+    answer = ask(client, "GET", path(operation), json={"colour": "blue"})
+    assert answer.status_code == 400
+    assert "400" in operation.definition["responses"]
+
+
 def test_the_documents_say_what_bodies_operations_take() -> None:
     for operation in EVERY:
         if "requestBody" in operation.definition and operation in WITH_ENVELOPE:
