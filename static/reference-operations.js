@@ -53,6 +53,10 @@ const STATES = {
   unhold_enrollment: async (n) => ({ enrollment_id: (await n.enrollment("on_hold", "hold")).id }),
   update_pipeline: async (n) => ({ slug: (await n.newPipeline()).slug }),
   withdraw_offer: async (n) => ({ offer_id: (await n.offer("sent")).id }),
+  create_scorecard: async (n) => {
+    const { id: application_id, candidate_id } = await n.application();
+    return { candidate_id, application_id };
+  },
   erase_candidate: async (n) => ({ candidate_id: await n.newCandidate() }),
   delete_webhook: async (n) => ({ id: (await n.newWebhook()).id }),
   update_webhook: async (n) => ({ id: (await n.newWebhook()).id }),
@@ -129,7 +133,7 @@ const BODIES = {
     expires_at: days(14),
   }),
   update_offer: async () => ({ scheduled_send_at: days(1) }),
-  create_scorecard: async (n, example) => ({ ...example, application_id: (await n.application()).id }),
+  create_scorecard: async (_, example, { application_id }) => ({ ...example, application_id }),
   merge_candidates: async (n) => ({ source_id: await n.newCandidate() }),
   create_webhook: async (_, example) => ({ ...example, url: `${example.url}/${word()}` }),
   replay_deliveries: async (_, example) => ({ ...example, since: days(-2) }),
