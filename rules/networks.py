@@ -44,13 +44,20 @@ def within(text: str, cidrs: Sequence[str]) -> bool:
     return address is not None and any(address in network for network in networks(tuple(cidrs)))
 
 
+@lru_cache(maxsize=1024)
+def _written(peer: str) -> str:
+    return str(parse(peer) or peer)
+
+
 def client(peer: str, forwarded_for: Iterable[str], trusted: Sequence[str]) -> str:
     """Return the client's address: the socket's, or what the trusted proxies before it report.
 
     The header is read from its end: each proxy appends whom it was called by, so the first address that is
     not a trusted proxy's is the client, and what stands before that is the client's own invention.
     """
-    hops = [hop for line in forwarded_for for hop in line.split(",")]
+    hops = [hop for line in forwarded_for for hop in line.split(",")] if trusted else []
+    if not hops:
+        return _written(peer)
     current = parse(peer)
     while hops and current and within(str(current), trusted):
         reported = parse(hops.pop())

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, Uuid, bindparam, func, text, update
+from sqlalchemy import ARRAY, BigInteger, DateTime, ForeignKey, Index, Uuid, bindparam, func, text, update
 from sqlalchemy.orm import Mapped, mapped_column
 
 from rules.clock import now
@@ -156,7 +156,7 @@ def to_write(session: Change) -> list[Bound]:
 _BEFORE = func.coalesce(
     visible(ANYONE, Event)
     .with_only_columns(Event.sequence)
-    .where(Event.created_at < bindparam("since") - timedelta(minutes=1))
+    .where(Event.created_at < bindparam("since", type_=DateTime(timezone=True)) - timedelta(minutes=1))
     .order_by(Event.created_at.desc())
     .limit(1)
     .scalar_subquery(),

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 
 import insides.connexion
 from app.http import limits, refusals, seats
-from app.http.front import DOORS, Front
+from app.http.front import Front
 from app.http.live.channel import Live
 from app.http.records.entrance import Entrance
 from app.http.threads import clients, lanes
@@ -23,11 +23,17 @@ insides.connexion.trust_documents()
 
 
 SPARE = 6  # connections for the lanes, which hold none while they wait for others, and for live rooms
+KEYS = 4  # connections of the loop for looking keys up, beside those of what is read
 
 
 def create_app(settings: Settings) -> connexion.FlaskApp:
     """Assemble the application that serves both documents."""
-    wiring.configure(settings, pool_size=settings.threads + DOORS + SPARE, for_requests=True)
+    wiring.configure(
+        settings,
+        pool_size=settings.threads + SPARE,
+        loop_size=settings.reads_at_once + KEYS,
+        for_requests=True,
+    )
     limits.configure(settings.candidate_limit)
     clients.configure(
         most_connections=settings.client_connections,
@@ -59,6 +65,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         outermost,
         pipelines=pipelines,
         lanes=lanes.make(settings),
+        places=lanes.places(settings),
         fast=settings.fast_path,
     )
     app.add_middleware(seats.Count, MiddlewarePosition.BEFORE_VALIDATION, pipelines=pipelines)

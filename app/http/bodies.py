@@ -91,9 +91,12 @@ def _whole(text: str) -> int | float:
     return number if LEAST_WHOLE <= number <= LARGEST_WHOLE else _finite(text)
 
 
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
 def sound(text: str) -> bool:
     """Say whether a text can be stored and sent: no NUL, no half of a surrogate pair."""
-    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    return "\x00" not in text and (text.isascii() or not _HALVES.search(text))
 
 
 def _sound(value: Any, depth: int) -> None:

@@ -16,28 +16,33 @@ from urllib.parse import quote
 from connexion.middleware.abstract import SpecMiddleware
 from connexion.spec import Specification
 
-from app.http import answers, context, paths, refusals, security
+from app.http import answers, context, paths, refusals
 from app.http.answers import Answer
 from app.http.paths import METHODS, Tree
 from app.http.pipeline import Pipeline
 from app.http.seats import Handlers, Pipelines
+from app.http.threads.deadline import Deadline
 from app.http.threads.hop import Hop, Late, Left
 from app.http.threads.lanes import AT_ONCE, Lane
+from app.http.threads.places import Places
 from gateways import sandbox
 from rules.errors import MethodNotAllowed, NotFound, Unavailable
 from schemas import static
 from store.assessing import queueing
+from store.database import greenlets
 
 PLACE_SECONDS = 0.5  # between two looks at a program's place in the queue
-DOORS = 4  # threads that look at heads: they wait for Redis, and now and then for a key
 
 
 class Front(SpecMiddleware):
     """Find the operation; carry it out, or pass it on."""
 
-    def __init__(self, app: context.App, *, pipelines: Pipelines, lanes: dict[str, Lane], fast: bool) -> None:
+    def __init__(
+        self, app: context.App, *, pipelines: Pipelines, lanes: dict[str, Lane], places: Places, fast: bool
+    ) -> None:
         self.app, self.pipelines, self.lanes, self.fast = app, pipelines, lanes, fast
-        self.doors = Hop(DOORS, "door")
+        self.places = places
+        self.telling = Hop(1, "telling")
         self.tree: Tree[Pipeline] = Tree()
 
     def add_api(
@@ -83,11 +88,12 @@ class Front(SpecMiddleware):
 
     def _find(self, scope: context.Scope, request: context.Request) -> Pipeline | Answer | None:
         """Return the operation that is carried out here; None where the chain does. Refuse what no document knows."""
-        if (file := static.find(request.path)) and request.method in ("GET", "HEAD"):
-            return answers.render(answers.Made(file, 200), request)
-        if request.method in ("GET", "HEAD") and (small := paths.in_small_letters(request.path)):
-            query = f"?{request.query.decode('ascii', 'ignore')}" if request.query else ""
-            return Answer(308, b"", {"Location": quote(small) + query})
+        if request.method in ("GET", "HEAD") and not request.path.startswith(paths.API):
+            if file := static.find(request.path):
+                return answers.render(answers.Made(file, 200), request)
+            if small := paths.in_small_letters(request.path):
+                query = f"?{request.query.decode('ascii', 'ignore')}" if request.query else ""
+                return Answer(308, b"", {"Location": quote(small) + query})
         place = self.tree.find(request.path)
         if place is None or b"%2f" in (scope.get("raw_path") or b"").lower():  # encoded, it divides nothing
             raise NotFound("There is no such path.")
@@ -100,23 +106,22 @@ class Front(SpecMiddleware):
             request.path = scope["path"] = proper
             scope["raw_path"] = proper.encode("utf-8", "surrogateescape")
         request.pipeline = place.methods[method]
-        request.headers |= request.pipeline.notices
+        request.headers.update(request.pipeline.notices)
         return request.pipeline if self.fast else None
 
     async def _carry_out(
         self, pipeline: Pipeline, request: context.Request, receive: context.Receive
     ) -> Answer:
-        """Take the steps: two before the body is read, three in a thread of its lane."""
+        """Take the steps: all on the loop where nothing but data is read, else three in a thread of its lane."""
         if pipeline.lane == AT_ONCE:
             pipeline.count(request)
             return pipeline.serve(request)
         lane = self.lanes[pipeline.lane]
-        left = lane.seconds
-        began = time.monotonic()
-        request.waits_for = self.doors.submit(
-            pipeline.admit, request, party=security.party(request), within=left
-        )
-        await request.waits_for
+        left, began = lane.seconds, time.monotonic()
+        with Deadline(left):
+            if pipeline.is_light:
+                return await greenlets.run(pipeline.look_up, request, receive, self.places)
+            await greenlets.run(pipeline.admit, request)
         left -= time.monotonic() - began
         await pipeline.receive(request, receive)  # as long as the client takes has limits of its own
         request.waits_for = lane.hop.submit(pipeline.serve, request, party=request.party, within=left)
@@ -134,7 +139,7 @@ class Front(SpecMiddleware):
         while not (await asyncio.wait({begun}, timeout=PLACE_SECONDS))[0]:
             place = sandbox.place(owner[1], hop.ahead(begun))
             with suppress(Late, Unavailable):
-                await self.doors.submit(
+                await self.telling.submit(
                     queueing.tell, owner[1], place, party=request.party, within=PLACE_SECONDS
                 )
 

@@ -13,6 +13,7 @@ from schemas import static
 METHODS = ("get", "post", "put", "patch", "delete")  # as the documents write them
 
 Thing = TypeVar("Thing")
+API = "/api/"  # below which there are no files
 SMALL = "/careers/"  # what people type; all that is below it is spelled in small letters
 # No path of ours holds these, and the routers further in read some of them as the end of a path.
 _STRANGE = re.compile(r"[\x00-\x1f\x7f]|//")
@@ -58,7 +59,7 @@ class Tree(Generic[Thing]):
         """Return the place of a request's path; None for one that nobody wrote down."""
         if _STRANGE.search(path):
             return None
-        if static.find(path):
+        if not path.startswith(API) and static.find(path):
             return Place(path, {"GET": None})
         node = self.root
         for segment in path.strip("/").split("/"):

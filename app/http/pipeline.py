@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
@@ -26,6 +26,7 @@ from app.http.context import Receive, Request
 from app.http.records import traces
 from app.http.records.notes import NOTES
 from app.http.threads import lanes
+from app.http.threads.places import Places
 from app.http.validation import Reader
 from rules import deprecation, links, plans
 from rules.caller import Caller
@@ -37,6 +38,7 @@ from store.accounts import idempotency, organisations
 from store.auditing import trail
 from store.auditing.trail import Entry
 from store.database.engine import Means, Reading
+from store.database.greenlets import wait_for
 
 AREA = ("/api/v1/area/", "/area/")  # where an organisation's own people are
 
@@ -90,6 +92,8 @@ class Pipeline:
         self.of_tests_alone = definition.get("x-mode") == "test"
         self.feature: str | None = definition.get("x-feature")
         self.wants = {parameter.name for parameter in signature}
+        self.gives = [(name, give) for name, give in GIVES.items() if name in self.wants]
+        self.names = [name for name in self.wants if name not in GIVES]
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
         self.open = next((opens for name, opens in OPENS.items() if name in self.wants), nullcontext)
         self.lane: str = definition.get("x-lane", lanes.ORDINARY)
@@ -107,6 +111,8 @@ class Pipeline:
         # A form leads a browser to another page, and tells a program of it.
         self.tells_way = "303" in operation.responses and answers.JSON in content
         self.with_meta = self.method == "GET" and answers.JSON in content
+        # What only reads, and answers data, waits for the database alone: that needs no thread.
+        self.is_light = self.with_meta and self.lane == lanes.ORDINARY and "reading" in self.wants
 
     def owner(self, request: Request) -> tuple[str, str] | None:
         """Return what of a request's path says whose it is, where no key does: the parameter and its value.
@@ -166,6 +172,17 @@ class Pipeline:
         self.identify(request)
         self.count(request)
         request.party = lanes.party(request, self.reader.places, self.lane)
+
+    def look_up(self, request: Request, receive: Receive, places: Places) -> Answer:
+        """Take all steps of what only reads, in a greenlet of the event loop."""
+        self.admit(request)
+        if self.reader.is_sent_something(request):
+            wait_for(self.receive(request, receive))
+        places.take(request)
+        try:
+            return self.serve(request)
+        finally:
+            places.give_back(request.party)
 
     async def receive(self, request: Request, receive: Receive) -> None:
         """Take in the body."""
@@ -236,20 +253,9 @@ class Pipeline:
             traces.succeeded(entry, self, request, None, 303 if leads else self.changed)
         elif entry and not isinstance(means, Reading | None):
             trail.by(means, entry)
-        arguments = given if self.wants_all else {name: given[name] for name in given if name in self.wants}
-        there = {
-            "session": means,
-            "reading": means,
-            "writing": means,
-            "readings": store.reading,
-            "begin": lambda: self._begin(request, entry),
-            "finish": lambda: _finish(finish, entry),
-            "caller": caller,
-            "address": request.address,
-            "kept": lambda name: security.kept(request, name),
-            "call": lambda operation_id, **asked: self.others[operation_id].called(request, **asked),
-        }
-        made = self.handler(**arguments, **{name: there[name] for name in there if name in self.wants})
+        arguments = given if self.wants_all else {name: given[name] for name in self.names if name in given}
+        there = _There(self, request, means, entry, finish)
+        made = self.handler(**arguments, **{name: give(there) for name, give in self.gives})
         body, status = made if isinstance(made, tuple) else (made, self.success)
         if isinstance(body, Redirect):
             body, status = answers.way(body, request) if self.tells_way else (body, 303)
@@ -262,7 +268,7 @@ class Pipeline:
         return Made(body, status, meta)
 
     @contextmanager
-    def _begin(self, request: Request, entry: Entry | None) -> Iterator[Session]:
+    def begin(self, request: Request, entry: Entry | None) -> Iterator[Session]:
         """Open one of a request's transactions, and note that it ended well."""
         with store.transaction() as session:
             if entry:
@@ -280,3 +286,30 @@ class Pipeline:
         asked = once.asked(caller, f"{self.method} {request.path}", request.arguments)
         kept, replayed = once.in_parts(asked, first) if self.in_parts else once.at_once(asked, first)
         return Answer(kept.status, kept.body, {"Idempotent-Replayed": "true"} if replayed else {})
+
+
+class _There(NamedTuple):
+    """What a handler's own parameters are made of."""
+
+    pipeline: Pipeline
+    request: Request
+    means: Means | None
+    entry: Entry | None
+    finish: Begin
+
+
+# By the name of the parameter; all others are the request's.
+GIVES: dict[str, Callable[[_There], Any]] = {
+    "session": lambda there: there.means,
+    "reading": lambda there: there.means,
+    "writing": lambda there: there.means,
+    "readings": lambda _there: store.reading,
+    "begin": lambda there: lambda: there.pipeline.begin(there.request, there.entry),
+    "finish": lambda there: lambda: _finish(there.finish, there.entry),
+    "caller": lambda there: there.request.caller,
+    "address": lambda there: there.request.address,
+    "kept": lambda there: lambda name: security.kept(there.request, name),
+    "call": lambda there: (
+        lambda operation_id, **asked: there.pipeline.others[operation_id].called(there.request, **asked)
+    ),
+}

@@ -95,6 +95,8 @@ class Schema:
 
     def faults(self, value: Any, prefix: str = "") -> list[Fault]:
         """Return everything that is wrong with a value."""
+        if not isinstance(value, dict):
+            return self._found(value, prefix)
         if misplaced := self._misplaced(value):
             return misplaced
         texts = self._texts_for_files(value)

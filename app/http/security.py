@@ -55,6 +55,7 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 class _Kept(NamedTuple):
     until: float
     row: Any
+    caller: Caller
     one_looks: bool = False
 
 
@@ -72,16 +73,16 @@ def forget() -> None:
         cache.clear()
 
 
-def _look_up(key: str, address: str) -> Any:
-    """Return a key's row, None where there is none; RateLimited for an address that guesses."""
+def _look_up(key: str, address: str) -> _Kept | None:
+    """Return what is known of a key, None where there is none; RateLimited for an address that guesses."""
     moment = time.monotonic()
     known = _kept.get(key)
     if known and known.until > moment:
-        return known.row
+        return known
     if _unknown.get(key, 0.0) > moment:
         return None
     if known and not known.one_looks and moment < known.until + _WHILE_ONE_LOOKS:
-        _kept[key] = _Kept(known.until + _WHILE_ONE_LOOKS, known.row, one_looks=True)
+        _kept[key] = known._replace(until=known.until + _WHILE_ONE_LOOKS, one_looks=True)
     since, missed = _missed.get(address, (moment, 0))
     if not known and missed >= _UNKNOWN_A_MINUTE and moment < since + 60:
         raise RateLimited(retry_after_seconds=math.ceil(since + 60 - moment))
@@ -94,8 +95,10 @@ def _look_up(key: str, address: str) -> Any:
         return None
     if row.last_used_at is None or row.last_used_at < now() - _NOTED_EVERY:
         _note_use(keys.touch, row.id, address)
-    _keep(_kept, key, _Kept(moment + _FRESH_SECONDS, row))
-    return row
+    caller = Caller(row.organisation_id, row.livemode, row.plan, frozenset(row.scopes), row.id)
+    found = _Kept(moment + _FRESH_SECONDS, row, caller)
+    _keep(_kept, key, found)
+    return found
 
 
 def _keep(cache: dict[str, Any], name: str, value: Any) -> None:
@@ -143,18 +146,17 @@ def bearer(request: Request, required: list[str]) -> Caller:
     key = key.strip()
     if scheme.lower() != "bearer" or not _FORM.fullmatch(key):
         raise InvalidApiKey
-    row = _look_up(key, request.address)
-    if row is None:
+    found = _look_up(key, request.address)
+    if found is None:
         raise InvalidApiKey
-    granted = frozenset(row.scopes)
-    request.known = Caller(row.organisation_id, row.livemode, row.plan, granted, row.id)
+    row, request.known = found.row, found.caller
     if row.revoked_at is not None:
         raise InvalidApiKey
     if row.expires_at and row.expires_at <= now():
         raise ExpiredApiKey
     if row.cidrs and not networks.within(request.address, row.cidrs):
         raise IpNotAllowed(ip=request.address)
-    if missing := scopes.missing(granted, required):
+    if missing := scopes.missing(request.known.scopes, required):
         raise InsufficientScope(required_scope=missing[0])
     return request.known
 

@@ -28,11 +28,8 @@ class Reader:
         ]
         # Connexion adds a path's own parameters again each time that it loads one of its operations.
         distinct = {(one["in"], one["name"]): one for one in operation.parameters}.values()
-        self.parameters = [
-            (one["name"], one["in"], one.get("required", False), one["schema"], Schema(one["schema"]))
-            for one in distinct
-        ]
-        self.query = [name for name, where, *_ in self.parameters if where == "query"]
+        self.parameters = [_Parameter(one) for one in distinct]
+        self.query = [one.name for one in self.parameters if one.where == "query"]
         # Whoever links to a page may add what they count visits with; it says nothing to us.
         self.tolerant = operation.produces[:1] == ["text/html"]
         self.most = 1 if self.tolerant else None  # links gather words on their way, and some of them twice
@@ -44,8 +41,7 @@ class Reader:
     async def receive(self, request: Request, receive: Receive) -> bytes:
         """Take in the body, no more of it than its media type may have."""
         if not self.bodies:
-            # Who sends a list's filters so would take every row for what was looked for.
-            if self.method not in ("POST", "PUT", "PATCH") and not 0 < _declared(request) <= MOST_OF_STRANGE:
+            if not self.is_sent_something(request):
                 return b""
             return await _receive(receive, request, bodies.LARGEST[bodies.JSON])
         media = bodies.media_type(request.head.get("content-type", ""))[0]
@@ -54,6 +50,13 @@ class Reader:
         if request.head.get("content-encoding", "identity").lower() != "identity":
             raise UnsupportedMediaType("Compressed bodies are not taken; send it as it is.")
         return await _receive(receive, request, bodies.LARGEST[media])
+
+    def is_sent_something(self, request: Request) -> bool:
+        """Say whether a body comes that has to be looked at, though a GET or DELETE takes none.
+
+        Who sends a list's filters so would take every row for what was looked for.
+        """
+        return self.method in ("POST", "PUT", "PATCH") or 0 < _declared(request) <= MOST_OF_STRANGE
 
     def read(self, request: Request) -> dict[str, Any]:
         """Return the handler's arguments, or refuse with every fault of the request."""
@@ -70,10 +73,25 @@ class Reader:
     def _read_parameters(self, request: Request, faults: list[Fault]) -> dict[str, Any]:
         """Read path, query and header parameters."""
         segments = request.path.strip("/").split("/")
-        given: dict[str, dict[str, list[str]]] = {
-            "path": {name: [segments[number]] for number, name in self.places},
-            "query": {},
-        }
+        in_path = {name: [segments[number]] for number, name in self.places}
+        in_query = self._read_query(request, faults) if request.query else {}
+        arguments: dict[str, Any] = {}
+        for one in self.parameters:
+            if one.where == "header":
+                values = request.head.getlist(one.name)
+            else:
+                values = (in_path if one.where == "path" else in_query).get(one.name, [])
+            values = values if one.is_many else values[: self.most]
+            if values:
+                one.read(values, arguments, faults)
+            elif one.required:
+                faults.append(fault(one.pointer, "This parameter is required."))
+            elif one.where == "query" or one.has_default:
+                arguments[one.name] = copy.copy(one.default)
+        return arguments
+
+    def _read_query(self, request: Request, faults: list[Fault]) -> dict[str, list[str]]:
+        given: dict[str, list[str]] = {}
         try:
             query = parse_qsl(
                 request.query.decode("ascii"),
@@ -84,36 +102,15 @@ class Reader:
         except ValueError:
             if not self.tolerant:
                 faults.append(fault("/query", "The query is not UTF-8 percent-encoded text."))
-            query = []
+            return given
         for name, value in query:
-            given["query"].setdefault(name, []).append(value)
-        arguments = {}
-        for name, where, required, schema, compiled in self.parameters:
-            values = request.head.getlist(name) if where == "header" else given[where].get(name, [])
-            many = schema.get("type") == "array"  # the parameter is repeated
-            values = values if many else values[: self.most]
-            pointer = f"/{where}/{name}"
-            if not values:
-                if required:
-                    faults.append(fault(pointer, "This parameter is required."))
-                elif where == "query" or "default" in schema:
-                    arguments[name] = copy.deepcopy(schema.get("default"))
-                continue
-            if (len(values) > 1 and not many) or not all(map(bodies.sound, values)):
-                faults.append(fault(pointer, "Must be text." if many else "Must be given once, as text."))
-                continue
-            each = [bodies.read_text(one, schema["items"] if many else schema) for one in values]
-            taken: Any = each if many else each[0]
-            found = compiled.faults(taken, pointer)
-            faults.extend(found)
-            if not found:
-                arguments[name] = compiled.finish(taken)
+            given.setdefault(name, []).append(value)
         faults.extend(
             fault("/query" + step(name), unknown(name, self.query).replace("field", "parameter"))
-            for name in given["query"]
+            for name in given
             if name not in self.query and not self.tolerant
         )
-        return arguments
+        return given
 
     def _read_body(self, request: Request, faults: list[Fault]) -> dict[str, Any] | None:
         """Read and check the body; None where it has faults."""
@@ -135,6 +132,37 @@ class Reader:
         found = schema.faults(value)
         faults.extend(found)
         return None if found else schema.finish(value)
+
+
+class _Parameter:
+    """One parameter, with what its schema says of it looked up."""
+
+    def __init__(self, definition: dict[str, Any]) -> None:
+        self.name, self.where, schema = definition["name"], definition["in"], definition["schema"]
+        self.required, self.schema = definition.get("required", False), schema
+        self.pointer = f"/{self.where}/{self.name}"
+        self.default, self.has_default = schema.get("default"), "default" in schema
+        self.is_many = schema.get("type") == "array"  # the parameter is repeated
+        self.each = schema["items"] if self.is_many else schema
+        # What is a text anyhow is not read as one.
+        self.is_text = self.each.get("type") == "string" and not {"nullable", "anyOf", "format"} & {
+            *self.each
+        }
+        self.compiled = Schema(schema)
+
+    def read(self, values: list[str], arguments: dict[str, Any], faults: list[Fault]) -> None:
+        """Add its value to the arguments, or what is wrong with it to the faults."""
+        if (len(values) > 1 and not self.is_many) or not all(map(bodies.sound, values)):
+            faults.append(
+                fault(self.pointer, "Must be text." if self.is_many else "Must be given once, as text.")
+            )
+            return
+        each = values if self.is_text else [bodies.read_text(one, self.each) for one in values]
+        taken: Any = each if self.is_many else each[0]
+        found = self.compiled.faults(taken, self.pointer)
+        faults.extend(found)
+        if not found:
+            arguments[self.name] = taken if self.is_text else self.compiled.finish(taken)
 
 
 def _strange(body: bytes) -> list[Fault]:

@@ -13,7 +13,7 @@ from app.http.threads import clients, hop
 from app.instance import logs
 from rules import errors, links, networks
 from rules.refusal import Refusal
-from store.database.ids import new_id
+from store.database.ids import new_hex
 
 log = logging.getLogger("hiring.sockets")
 log.setLevel(logging.WARNING)
@@ -74,7 +74,7 @@ class Protocol(insides.uvicorn.Protocol):
 
     def refuse(self, status: int, why: str | None = None) -> bytes:
         """Write the whole answer to what cannot become a request."""
-        request_id = f"req_{new_id().hex}"
+        request_id = f"req_{new_hex()}"
         token = logs.request_id.set(request_id)
         try:
             answer = refusals.render(REFUSALS[status](why), getattr(self, "url", b"").decode("latin-1"))

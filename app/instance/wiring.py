@@ -13,7 +13,9 @@ from store.interviewing import news
 from store.operating import tables
 
 
-def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = False) -> None:
+def configure(
+    settings: Settings, *, pool_size: int = 8, loop_size: int = 4, for_requests: bool = False
+) -> None:
     """Configure a process: logs, store, limiter, links, secrets, what goes out.
 
     `for_requests`: somebody waits for each answer, so that no statement may take long.
@@ -26,7 +28,7 @@ def configure(settings: Settings, *, pool_size: int = 8, for_requests: bool = Fa
         plans.override(settings.plans)
     tables.complete()
     waits = _waits(settings, for_requests=for_requests)
-    engine.configure(settings.database_url, pool_size=pool_size, limits=waits)
+    engine.configure(settings.database_url, pool_size=pool_size, loop_size=loop_size, limits=waits)
     limits.configure(settings.redis_url, limits=waits, share=settings.limit_share)
     news.configure(settings.redis_url, limits=waits)
     queueing.configure(settings.redis_url, limits=waits)

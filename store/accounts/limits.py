@@ -4,8 +4,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import redis
 from redis.backoff import NoBackoff
@@ -13,12 +12,15 @@ from redis.retry import Retry
 
 from insides.redis import Script
 from store.accounts import windows
+from store.database import greenlets
+from store.database.pipe import Pipe
 from store.database.waits import USUAL, Waits
 
 log = logging.getLogger("hiring.limits")
 
 _client: "redis.Redis | None" = None
 _script: Script | None = None
+_pipe: Pipe | None = None
 _share = 1.0
 _away = False  # Redis does not answer: this process counts by itself
 _one_opens = threading.Lock()
@@ -54,8 +56,7 @@ return out
 """
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """At most `requests` in any `seconds`."""
 
     key: str
@@ -63,8 +64,7 @@ class Limit:
     seconds: int = 3600
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """Where a limit stands after a request."""
 
     limit: int
@@ -74,7 +74,7 @@ class Standing:
 
 def configure(redis_url: str, *, limits: Waits = USUAL, share: float = 1.0) -> None:
     """Point the limiter at a Redis; without it this process lets through its `share` of each limit."""
-    global _client, _script, _share, _away  # noqa: PLW0603 - one process, one limiter
+    global _client, _script, _pipe, _share, _away  # noqa: PLW0603 - one process, one limiter
     _client = redis.Redis.from_url(
         redis_url,
         socket_timeout=PATIENCE_SECONDS,
@@ -84,6 +84,7 @@ def configure(redis_url: str, *, limits: Waits = USUAL, share: float = 1.0) -> N
         **limits.redis(redis_url),
     )
     _script, _share, _away = Script(_client, _LUA), share, False
+    _pipe = Pipe(redis_url, _LUA, patience=PATIENCE_SECONDS, limits=limits)
 
 
 def take(limits: list[Limit], *, here: bool = False) -> tuple[Standing, int | None]:
@@ -110,14 +111,17 @@ def take(limits: list[Limit], *, here: bool = False) -> tuple[Standing, int | No
 
 
 def _numbers(moment: int, limits: list[Limit], asked: list[int]) -> list[int]:
-    windows = [one.seconds * 1000 for one in limits]
-    return [moment, *(number for pair in zip(asked, windows, strict=True) for number in pair)]
+    numbers = [moment]
+    for limit, requests in zip(limits, asked, strict=True):
+        numbers += requests, limit.seconds * 1000
+    return numbers
 
 
 def _ask(keys: list[str], numbers: list[int]) -> list[int] | None:
     """Run the script; None where Redis does not answer, which nobody asks from then on but the probe."""
     try:
-        return cast("list[int]", cast("Script", _script).run(keys, numbers))
+        way = cast("Pipe", _pipe) if greenlets.is_current() else cast("Script", _script)
+        return cast("list[int]", way.run(keys, numbers))
     except redis.RedisError as fault:
         _open(fault)
         return None

@@ -83,7 +83,7 @@ def caller_of(session: Session, row: Any) -> Caller:
 _NAME = Prepared(select(Organisation.name).where(Organisation.id == ANYONE.organisation_id))
 TAKE = """
     INSERT INTO invite_usage AS usage (organisation_id, month, used)
-    SELECT :organisation_id, :month, :count WHERE :count <= :limit {where}
+    SELECT :organisation_id, :month, CAST(:count AS int) WHERE :count <= :limit {where}
     ON CONFLICT (organisation_id, month) DO UPDATE SET used = usage.used + :count
     WHERE usage.used + :count <= :limit
     RETURNING used

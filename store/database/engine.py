@@ -1,7 +1,7 @@
 """The connection pools, and what statements are carried out with."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, LiteralString, cast
 
@@ -11,8 +11,13 @@ import sqlalchemy.exc
 from sqlalchemy import Engine, ExceptionContext, create_engine, event
 from sqlalchemy.orm import Session
 
-from store.database import waits
+from store.database import greenlets, loops, waits
 from store.database.waits import USUAL, Waits
+
+# Moments come in UTC, which saves converting each of them. Machine code for a large statement takes PostgreSQL seconds
+# to make, longer than the statement takes without it. Workers for a part of one that is never reached take 15 to 100 ms
+# to start, and they run on cores that are everybody's.
+SETTINGS = {"timezone": "UTC", "jit": "off", "max_parallel_workers_per_gather": "0"}
 
 _engine: Engine | None = None
 _readers: Engine | None = None
@@ -26,7 +31,7 @@ class Reading:
     level would see it sees too, without the two round trips that open and close one.
     """
 
-    connection: psycopg.Connection[Any]
+    connection: psycopg.Connection[Any] | loops.Connection
     invites_used: int | None = None  # as a statement with usage.USED among its columns found it
 
 
@@ -53,7 +58,7 @@ Change = Session | Writing  # what a change is made with
 Means = Change | Reading  # what can be read with
 
 
-def configure(database_url: str, *, pool_size: int = 8, limits: Waits = USUAL) -> None:
+def configure(database_url: str, *, pool_size: int = 8, loop_size: int = 4, limits: Waits = USUAL) -> None:
     """Point the store at a database; connections are made as they are needed."""
     global _engine, _readers  # noqa: PLW0603 - one process, one pair of pools
     for pool in (_engine, _readers):
@@ -70,6 +75,7 @@ def configure(database_url: str, *, pool_size: int = 8, limits: Waits = USUAL) -
     )
     event.listen(_readers, "connect", _refuse_writes)
     event.listen(_engine, "handle_error", _look_for_loss)
+    loops.configure(database_url, settings=SETTINGS, size=loop_size, limits=limits)
 
 
 def _make(database_url: str, pool_size: int, limits: Waits, **options: Any) -> Engine:
@@ -87,11 +93,7 @@ def _make(database_url: str, pool_size: int, limits: Waits, **options: Any) -> E
             **options,
         },
     )
-    # Moments come in UTC, which saves converting each of them. Machine code for a large statement takes PostgreSQL
-    # seconds to make, longer than the statement takes without it. Workers for a part of one that is never reached take
-    # 15 to 100 ms to start, and they run on cores that are everybody's.
-    alone = "SET jit = off; SET max_parallel_workers_per_gather = 0"
-    settings = f"SET TIME ZONE 'UTC'; {alone}; {limits.settings()}"
+    settings = "; ".join(f"SET {name} = '{value}'" for name, value in (SETTINGS | limits.server()).items())
     event.listen(made, "connect", lambda connection, _record: _set(connection, settings))
     return made
 
@@ -107,7 +109,9 @@ def _set(connection: psycopg.Connection[Any], command: LiteralString) -> None:
 
 
 def engine() -> Engine:
-    """Return the pool, or raise RuntimeError before `configure`."""
+    """Return the pool, or raise RuntimeError before `configure`, and on an event loop, which would stand still."""
+    if greenlets.is_current():
+        raise RuntimeError("On an event loop nothing but `reading` waits for the database.")
     return _ready(_engine)
 
 
@@ -135,11 +139,46 @@ def at_once() -> Iterator[Writing]:
                 connection.autocommit = False
 
 
+def reading() -> AbstractContextManager[Reading]:
+    """Take a connection for reading, one of the event loop where that runs this; PostgreSQL itself refuses to write."""
+    return _OnLoop() if greenlets.is_current() else _by_thread()
+
+
 @contextmanager
-def reading() -> Iterator[Reading]:
-    """Take a connection for reading; PostgreSQL itself refuses to write on it."""
+def _by_thread() -> Iterator[Reading]:
     with taken(_ready(_readers)) as connection:
         yield Reading(connection)
+
+
+class _OnLoop:
+    """A reading on an event loop."""
+
+    __slots__ = ("connection", "place")
+
+    def __enter__(self) -> Reading:
+        self.place = loops.ours()
+        self.connection = self.place.take()
+        return Reading(self.connection)
+
+    def __exit__(self, _kind: object, fault: BaseException | None, _trace: object) -> None:
+        self.place.give_back(self.connection, fault)
+
+
+@contextmanager
+def set_for(reading: Reading, commands: LiteralString) -> Iterator[None]:
+    """Read in one transaction with settings of its own."""
+    connection = reading.connection
+    if not isinstance(connection, loops.Connection):
+        with connection.transaction():
+            connection.execute(commands)
+            yield
+        return
+    connection.carry_out(f"BEGIN; {commands}")
+    try:
+        yield
+    finally:
+        if not connection.driver.is_closed():
+            connection.carry_out("ROLLBACK")  # nothing was changed
 
 
 @contextmanager
@@ -186,7 +225,10 @@ def _look_for_loss(fault: ExceptionContext) -> None:
 
 
 def _forget_connections() -> None:
-    """Make connections anew: where one is lost, the database was away, and the others of both pools are lost too."""
+    """Make connections anew: where one is lost, the database was away, and the others of both pools are lost too.
+
+    Those of loops, which are theirs alone, are forgotten by whoever meets the first of them.
+    """
     for pool in (_engine, _readers):
         if pool is not None:
             pool.dispose()

@@ -13,18 +13,23 @@ from typing import Any
 import orjson
 import psycopg
 from sqlalchemy import Executable
+from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from rules.caller import Caller
 from rules.clock import month
+from store.database import loops
 from store.database.engine import Change, Means, Reading, Writing
 
 _DIALECT = PGDialect_psycopg()
+_NUMBERED = PGDialect_asyncpg()
 
 # What writes a statement for who sees the rows of some squads alone (store.database.base.visible).
 _OF_SQUADS = PGDialect_psycopg()
 _OF_SQUADS.of_squads = True  # type: ignore[attr-defined]  # for OfSquads to see
+_NUMBERED_OF_SQUADS = PGDialect_asyncpg()
+_NUMBERED_OF_SQUADS.of_squads = True  # type: ignore[attr-defined]  # the same
 
 
 _NAMED = PGDialect(paramstyle="named")
@@ -56,13 +61,14 @@ class Prepared:
         statement: Executable,
         *,
         planned_by_values: bool = False,
-        dialect: PGDialect_psycopg = _DIALECT,
+        is_of_squads: bool = False,
     ) -> None:
-        self.statement = statement
+        self.statement, self.is_of_squads = statement, is_of_squads
         self.of_squads: Prepared | None = None  # the same for who sees some squads alone, once one asks
+        self.numbered: tuple[str, list[str]] | None = None  # the same for event loops, once one asks
         # PostgreSQL plans a prepared statement once for all values; where the best plan depends on them, each time.
         self.prepare = False if planned_by_values else None
-        compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # every statement has it
+        compiled = statement.compile(dialect=_OF_SQUADS if is_of_squads else _DIALECT)  # type: ignore[attr-defined]  # every statement has it
         self.text = str(compiled)
         self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
         self.tells_use = "AS invites_used" in self.text
@@ -70,14 +76,14 @@ class Prepared:
 
     def all(self, means: Means, caller: Caller | None = None, **values: Any) -> list[Any]:
         """Return every row."""
-        found = self.execute(means, caller, values).fetchall()
+        found = self._fetch(means, caller, values)
         if self.tells_use and found:
             _keep_use(means, found[0])
         return found
 
     def first(self, means: Means, caller: Caller | None = None, **values: Any) -> Any:
         """Return the first row, or None."""
-        found = self.execute(means, caller, values).fetchone()
+        found = next(iter(self._fetch(means, caller, values)), None)
         if self.tells_use and found:
             _keep_use(means, found)
         return found
@@ -92,24 +98,54 @@ class Prepared:
 
     def execute(self, means: Means, caller: Caller | None, values: dict[str, Any]) -> psycopg.Cursor[Any]:
         """Carry it out and return where its rows are."""
-        if caller is not None:
-            values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
-            if caller.squads is not None:
-                return self.limited().execute(means, None, values | {"squads": list(caller.squads)})
-        if self.tells_use:
-            values["month"] = month()
-        cursor = driver(means).cursor(row_factory=self._rows, binary=True)
-        values = {**self.fixed, **values} if self.fixed else values
-        return cursor.execute(self.text, values, prepare=self.prepare)
+        whose = self._add(caller, values)
+        cursor = driver(means).cursor(row_factory=whose.rows, binary=True)
+        return cursor.execute(whose.text, values, prepare=whose.prepare)
 
     def limited(self) -> "Prepared":
         """Return the same for who sees the rows of some squads alone."""
         if self.of_squads is None:
             by_values = self.prepare is False
-            self.of_squads = Prepared(self.statement, planned_by_values=by_values, dialect=_OF_SQUADS)
+            self.of_squads = Prepared(self.statement, planned_by_values=by_values, is_of_squads=True)
         return self.of_squads
 
-    def _rows(self, cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Any]:
+    def _add(self, caller: Caller | None, values: dict[str, Any]) -> "Prepared":
+        """Add to the values what the caller and the statement itself say; return the statement for the caller."""
+        whose = self
+        if caller is not None:
+            values["organisation_id"], values["livemode"] = caller.organisation_id, caller.livemode
+            if caller.squads is not None:
+                values["squads"], whose = list(caller.squads), self.limited()
+        if self.tells_use:
+            values["month"] = month()
+        for name, value in whose.fixed.items():
+            values.setdefault(name, value)
+        return whose
+
+    def _fetch(self, means: Means, caller: Caller | None, values: dict[str, Any]) -> list[Any]:
+        """Carry it out and return its rows, on an event loop or by a thread."""
+        if not (isinstance(means, Reading) and isinstance(means.connection, loops.Connection)):
+            return self.execute(means, caller, values).fetchall()
+        whose = self._add(caller, values)
+        text, names = whose.numbered or whose.number()
+        found = means.connection.fetch(
+            text, [values[name] for name in names], by_values=whose.prepare is False
+        )
+        if not found:
+            return []
+        if whose.shape is None:
+            whose.shape = _shape(list(found[0].keys()))
+        return [whose.shape(row) for row in found]
+
+    def number(self) -> tuple[str, list[str]]:
+        """Write the statement as asyncpg takes it: its text, and the names of its numbered parameters."""
+        dialect = _NUMBERED_OF_SQUADS if self.is_of_squads else _NUMBERED
+        compiled: Any = self.statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # every statement has it
+        self.numbered = str(compiled), compiled.positiontup or []
+        return self.numbered
+
+    def rows(self, cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Any]:
+        """Return what makes a row of its values."""
         if self.shape is None:
             self.shape = _shape([column.name for column in cursor.description or ()])
         return self.shape
@@ -144,6 +180,7 @@ class Bound:
 def driver(means: Means) -> psycopg.Connection[Any]:
     """Return the connection, on which all that was changed is written."""
     if isinstance(means, Reading | Writing):
+        assert not isinstance(means.connection, loops.Connection)  # there every statement is fetched
         return means.connection
     means.flush()  # as SQLAlchemy's own statements do
     known: psycopg.Connection[Any] | None = means.info.get("driver")

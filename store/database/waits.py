@@ -19,12 +19,10 @@ class Waits:
     connection: float = 10.0  # for a free connection of the pool
     tcp: float = 10.0  # for the machine of PostgreSQL or Redis to say that it has what was sent
 
-    def settings(self) -> str:
-        """Return what tells PostgreSQL."""
-        return (
-            f"SET statement_timeout = {self.statement * 1000:.0f}; SET lock_timeout = {self.lock * 1000:.0f};"
-            f" SET idle_in_transaction_session_timeout = {self.idle * 1000:.0f}"
-        )
+    def server(self) -> dict[str, str]:
+        """Return what tells PostgreSQL, in milliseconds."""
+        named = {"statement": self.statement, "lock": self.lock, "idle_in_transaction_session": self.idle}
+        return {f"{name}_timeout": f"{seconds * 1000:.0f}" for name, seconds in named.items()}
 
     def socket(self) -> dict[str, int]:
         """Return what tells libpq: a machine that is gone is noticed while nothing is sent, and while something is."""
@@ -36,15 +34,18 @@ class Waits:
             "tcp_user_timeout": round(self.tcp * 1000),
         }
 
+    def tcp_options(self) -> dict[int, int]:
+        """Return the same as a socket takes it, as far as the system knows it."""
+        names = {"TCP_KEEPIDLE": "keepalives_idle", "TCP_KEEPINTVL": "keepalives_interval",
+                 "TCP_KEEPCNT": "keepalives_count", "TCP_USER_TIMEOUT": "tcp_user_timeout"}  # fmt: skip
+        known = {name: value for name, value in names.items() if hasattr(socket, name)}
+        return {getattr(socket, name): self.socket()[value] for name, value in known.items()}
+
     def redis(self, url: str) -> dict[str, Any]:
         """Return the same for a client of the Redis at an address; what is on this machine needs none of it."""
         if url.startswith("unix:"):
             return {}
-        names = {"TCP_KEEPIDLE": "keepalives_idle", "TCP_KEEPINTVL": "keepalives_interval",
-                 "TCP_KEEPCNT": "keepalives_count", "TCP_USER_TIMEOUT": "tcp_user_timeout"}  # fmt: skip
-        known = {name: value for name, value in names.items() if hasattr(socket, name)}  # the system's
-        options = {getattr(socket, name): self.socket()[value] for name, value in known.items()}
-        return {"socket_keepalive": True, "socket_keepalive_options": options}
+        return {"socket_keepalive": True, "socket_keepalive_options": self.tcp_options()}
 
 
 USUAL = Waits()

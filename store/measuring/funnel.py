@@ -13,7 +13,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from rules.caller import Caller
-from store.database.engine import Reading
+from store.database.engine import Reading, set_for
 from store.database.prepared import Prepared
 
 MOST = 20  # jobs, origins
@@ -182,8 +182,7 @@ def read(
     team_id: str | None = None,
 ) -> Funnel:
     """Read the funnel of what came from one day to another, both included; of one job, of one squad's or of none's."""
-    with reading.connection.transaction():
-        reading.connection.execute(_DISK)
+    with set_for(reading, _DISK):
         row = _FUNNEL.first(
             reading,
             caller,

@@ -283,7 +283,7 @@ def test_health_is_answered_while_every_thread_is_busy(
     small: FlaskApp, http: TestClient, going_on: threading.Event, method: str
 ) -> None:
     front = asgi.front(small)
-    hold_all(http, [front.doors, *(lane.hop for lane in front.lanes.values())], going_on)
+    hold_all(http, [front.telling, *(lane.hop for lane in front.lanes.values())], going_on)
     assert http.request(method, "/healthz").status_code == 200
     assert not going_on.is_set()
 

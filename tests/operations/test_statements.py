@@ -13,6 +13,8 @@ import psycopg
 import pytest
 
 from app.http.threads.lanes import ORDINARY, PATIENCE
+from store.accounts import keys, signed_in
+from store.database import loops
 from tests.api import Tenant
 from tests.documents import Documented
 from tests.operations.rows import Row, ask
@@ -45,8 +47,27 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             sent.append(written)
         return execute(cursor, query, *given, **options)
 
+    fetch, carry_out = loops.Connection.fetch, loops.Connection.carry_out
+
+    def fetched(connection: Any, query: str, values: Any, *, by_values: bool) -> Any:
+        if query not in looks_up_who_asks():
+            sent.append(" ".join(query.split()))
+        return fetch(connection, query, values, by_values=by_values)
+
+    def carried_out(connection: Any, commands: str) -> None:
+        if commands != "ROLLBACK":
+            sent.append(commands)
+        carry_out(connection, commands)
+
     monkeypatch.setattr(psycopg.Cursor, "execute", executed)
+    monkeypatch.setattr(loops.Connection, "fetch", fetched)
+    monkeypatch.setattr(loops.Connection, "carry_out", carried_out)
     return sent
+
+
+def looks_up_who_asks() -> set[str]:
+    """The statements that come before a request's own, and not with each."""
+    return {one.numbered[0] for one in (keys._FIND, signed_in._FIND) if one.numbered}
 
 
 @each(lambda operation: not calls_others(operation))

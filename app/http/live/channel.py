@@ -14,7 +14,7 @@ from app.http.threads.hop import Hop, Left
 from app.instance import logs
 from rules import networks
 from rules.errors import NotFound
-from store.database.ids import new_id
+from store.database.ids import new_hex
 from store.interviewing import documents, visits
 from store.interviewing.rooms import Interview
 
@@ -59,7 +59,7 @@ class Live:
         headers = Headers(scope=scope)
         peer = scope["client"][0] if scope.get("client") else ""
         request = context.Request(
-            id=f"req_{new_id().hex}",
+            id=f"req_{new_hex()}",
             address=networks.client(peer, headers.getlist("x-forwarded-for"), self.trusted_proxies),
             method="GET",
             path=scope["path"],

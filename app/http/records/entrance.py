@@ -3,6 +3,7 @@
 import logging
 import re
 import time
+from functools import cache
 from typing import Any
 
 from prometheus_client import Counter, Histogram
@@ -13,7 +14,7 @@ from app.http.records.notes import NOTES
 from app.http.threads import clients
 from app.instance import logs
 from rules import networks
-from store.database.ids import new_id
+from store.database.ids import new_hex
 
 log = logging.getLogger("hiring.requests")
 
@@ -21,7 +22,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0)
 
 REQUESTS = Counter("hiring_requests", "Requests answered.", ["operation", "status"])
 SECONDS = Histogram("hiring_request_seconds", "Time until the answer.", ["operation"], buckets=BUCKETS)
-
+_HARMLESS = re.compile(r"[A-Za-z0-9._-]{8,64}")
 NONE = "none"  # a path that is in no document, or a request that was refused before its operation was known
 
 
@@ -32,7 +33,7 @@ class Entrance:
     """
 
     def __init__(self, app: context.App, *, trusted_proxies: tuple[str, ...], origin: str) -> None:
-        self.app, self.trusted_proxies, self.origin = app, trusted_proxies, origin
+        self.app, self.trusted_proxies, self.origin = app, trusted_proxies, origin.encode()
 
     async def __call__(self, scope: context.Scope, receive: context.Receive, send: context.Send) -> None:
         """Serve one request."""
@@ -45,8 +46,8 @@ class Entrance:
         headers = Headers(scope=scope)
         peer = scope["client"][0] if scope.get("client") else ""
         request = context.Request(
-            id=_given(headers) or f"req_{new_id().hex}",
-            address=networks.client(peer, headers.getlist("x-forwarded-for"), self.trusted_proxies),
+            id=_given(headers) or f"req_{new_hex()}",
+            address=self._address(peer, headers),
             method=scope["method"],
             path=scope["path"],
             query=scope["query_string"],
@@ -60,14 +61,11 @@ class Entrance:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                ours = {
-                    "x-request-id": request.id,
-                    "access-control-allow-origin": self.origin,
-                    **request.headers,
-                }
                 message["headers"] = [
                     *message.get("headers", ()),
-                    *((name.lower().encode(), value.encode()) for name, value in ours.items()),
+                    (b"x-request-id", request.id.encode()),
+                    (b"access-control-allow-origin", self.origin),
+                    *[(name.lower().encode(), value.encode()) for name, value in request.headers.items()],
                 ]
             await send(message)
 
@@ -79,26 +77,32 @@ class Entrance:
                 clients.bodies.give_back(request.address, request.held)
             _count(request.pipeline.id if request.pipeline else "", status, seconds)
             NOTES.take(request, status, seconds)
-            log.info(
-                "%s %s",
-                scope["method"],
-                scope["path"],
-                extra={
+            if log.isEnabledFor(logging.INFO):
+                said = {
                     "status": status,
                     "duration_ms": round(seconds * 1000, 1),
                     "address": request.address,
-                },
-            )
+                }
+                log.info("%s %s", scope["method"], scope["path"], extra=said)
+
+    def _address(self, peer: str, headers: Headers) -> str:
+        reported = headers.getlist("x-forwarded-for") if self.trusted_proxies else ()
+        return networks.client(peer, reported, self.trusted_proxies)
 
 
 def _given(headers: Headers) -> str | None:
     """Take the caller's own request id where it is short and harmless."""
-    given = headers.get("x-request-id", "")
-    return given if re.fullmatch(r"[A-Za-z0-9._-]{8,64}", given) else None
+    given = headers.get("x-request-id")
+    return given if given and _HARMLESS.fullmatch(given) else None
 
 
 def _count(operation: str, status: int, seconds: float) -> None:
     """Count one request; without an answer its status is 0."""
-    name = operation or NONE
-    REQUESTS.labels(name, str(status)).inc()
-    SECONDS.labels(name).observe(seconds)
+    requests, took = _counters(operation or NONE, status)
+    requests.inc()
+    took.observe(seconds)
+
+
+@cache
+def _counters(operation: str, status: int) -> tuple[Counter, Histogram]:
+    return REQUESTS.labels(operation, str(status)), SECONDS.labels(operation)

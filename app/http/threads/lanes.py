@@ -8,6 +8,7 @@ import store
 from app.http import bodies
 from app.http.context import Request
 from app.http.threads.hop import LONGEST_QUEUE, Hop
+from app.http.threads.places import Places
 from app.instance.settings import Settings
 from store.accounts import organisations
 from store.applying import status_links
@@ -57,6 +58,12 @@ def make(settings: Settings) -> dict[str, Lane]:
             for name, (threads, room) in slow.items()
         },
     }
+
+
+def places(settings: Settings) -> Places:
+    """Make the places of what only reads, which takes no thread: as many at once as there are connections for them."""
+    at_once = settings.reads_at_once
+    return Places(at_once, share=max(2, at_once // 2), room=LONGEST_QUEUE)
 
 
 def _lane(name: str, threads: int, share: int, room: int, seconds: float) -> Lane:

@@ -51,18 +51,34 @@ class Turns(Generic[Thing]):
         """Wait for a thing whose turn it is; whoever took it calls `give_back`, and then takes the next."""
         while True:
             with self._lock:
-                if self._waiting:
-                    party, its = self._waiting.popitem(last=False)
-                    thing = its.popleft()
-                    self._taken[party] += 1
-                    self._count(party)
-                    if self._taken[party] >= self.share:
-                        self._held[party] = its
-                    elif its:
-                        self._waiting[party] = its
-                    return party, thing
+                if found := self.next():
+                    return found
                 self._idle += 1
             self._bell.get()
+
+    def at_once(self, party: Hashable) -> bool:
+        """Take what waits for nobody, if a party may: it has less than its share, and nothing waits before it."""
+        taken = self._taken[party]
+        if self._waiting or taken >= self.share:
+            return False
+        self._taken[party] = taken + 1
+        if taken + 1 == self.share:
+            self._held[party] = deque()
+        return True
+
+    def next(self) -> tuple[Hashable, Thing] | None:
+        """Take a thing whose turn it is, if there is one; for who alone takes them."""
+        if not self._waiting:
+            return None
+        party, its = self._waiting.popitem(last=False)
+        thing = its.popleft()
+        self._taken[party] += 1
+        self._count(party)
+        if self._taken[party] >= self.share:
+            self._held[party] = its
+        elif its:
+            self._waiting[party] = its
+        return party, thing
 
     def ahead(self, is_it: Callable[[Thing], bool]) -> int | None:
         """Count what is taken before a thing, if nothing else comes; None where it does not wait."""

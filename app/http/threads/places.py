@@ -1,0 +1,49 @@
+"""Work that takes no thread: so much of it at once on an event loop, each party's in its turn and in its share."""
+
+import asyncio
+from collections.abc import Hashable
+
+from app.http.context import Request
+from app.http.threads.turns import Full, Turns
+from rules.errors import Unavailable
+from store.database.greenlets import wait_for
+
+
+class Places:
+    """The places of one loop."""
+
+    def __init__(self, count: int, *, share: int, room: int) -> None:
+        self._free = count
+        self._turns: Turns[asyncio.Future[None]] = Turns(room=room, share=share)
+
+    def take(self, request: Request) -> None:
+        """Take a place for a request, in a greenlet; wait for it where its party, or everybody, has enough.
+
+        Raises Unavailable when too much waits already, and what ends the wait otherwise: then there is no place.
+        """
+        if self._free and self._turns.at_once(request.party):
+            self._free -= 1
+            return
+        waiting = request.waits_for = asyncio.get_running_loop().create_future()
+        try:
+            self._turns.put(request.party, waiting)
+        except Full:
+            raise Unavailable("Too many requests of this kind wait already; try again shortly.") from None
+        try:
+            wait_for(waiting)
+        except BaseException:
+            if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
+                self.give_back(request.party)  # it had come in the same moment
+            raise
+
+    def give_back(self, party: Hashable) -> None:
+        """Let the next one have it."""
+        self._turns.give_back(party)
+        self._free += 1
+        while self._free and (found := self._turns.next()):
+            next_party, waiting = found
+            if waiting.done():  # nobody waits any more
+                self._turns.give_back(next_party)
+                continue
+            self._free -= 1
+            waiting.set_result(None)

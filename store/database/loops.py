@@ -1,0 +1,173 @@
+"""Reading on an event loop: what is only read is asked there through asyncpg, and a wait takes no thread.
+
+Synchronous code runs on a loop in a greenlet (`store.database.greenlets`), in which `wait_for` waits for what is
+awaited while the loop goes on. `store.reading` takes a connection of the loop there, and one of the pool elsewhere.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import asyncpg
+import orjson
+import psycopg
+
+from insides.asyncpg import set_options
+from store.database import waits
+from store.database.greenlets import wait_for
+from store.database.waits import USUAL, WaitRanOut, Waits
+
+MOST_STATEMENTS = 500  # that one connection keeps prepared
+PLANNED_BY_VALUES = (
+    5  # uses of a statement that PostgreSQL plans each for its values, if it is prepared anew then
+)
+CONNECT_SECONDS = 5.0
+FAULTS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
+
+_address = ""
+_settings: dict[str, str] = {}
+_size = 0
+_limits = USUAL
+_of_loops: "WeakKeyDictionary[asyncio.AbstractEventLoop, Connections]" = WeakKeyDictionary()
+
+
+def configure(database_url: str, *, settings: dict[str, str], size: int, limits: Waits) -> None:
+    """Point loops at a database: so many connections for each, made as they are needed."""
+    global _address, _settings, _size, _limits
+    for loop, one in list(_of_loops.items()):
+        with suppress(RuntimeError):  # it has ended
+            loop.call_soon_threadsafe(one.forget)
+    _of_loops.clear()
+    _address, _settings, _size, _limits = database_url, settings, size, limits
+
+
+class Connection:
+    """One connection, with the statements that it has prepared."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+        self._prepared: dict[str, Any] = {}
+        self._uses: dict[str, int] = {}  # of those that are planned for their values
+
+    def fetch(self, text: str, values: Sequence[Any], *, by_values: bool) -> list[Any]:
+        """Carry a statement out and return its rows."""
+        statement = self._prepared.get(text)
+        try:
+            if statement is None:
+                statement = self._prepare(text)
+            if by_values:
+                self._use(text)
+            return wait_for(statement.fetch(*values))
+        except FAULTS as fault:
+            raise _told(fault) from fault
+
+    def _prepare(self, text: str) -> Any:
+        if len(self._prepared) >= MOST_STATEMENTS:
+            self._prepared.clear()
+            self._uses.clear()
+        statement = self._prepared[text] = wait_for(self.driver.prepare(text))
+        return statement
+
+    def _use(self, text: str) -> None:
+        """Count a use; after so many PostgreSQL might plan for any values, so it is prepared anew then."""
+        uses = self._uses[text] = self._uses.get(text, 0) + 1
+        if uses == PLANNED_BY_VALUES:
+            del self._prepared[text], self._uses[text]
+
+    def carry_out(self, commands: str) -> None:
+        """Carry out what has no values and no rows."""
+        try:
+            wait_for(self.driver.execute(commands))
+        except FAULTS as fault:
+            raise _told(fault) from fault
+
+
+def _told(fault: Exception) -> Exception:
+    """Say in the words of the other driver what this one met."""
+    if isinstance(fault, asyncpg.PostgresError) and fault.sqlstate:
+        with suppress(KeyError):
+            return waits.understand(psycopg.errors.lookup(fault.sqlstate)(str(fault)))
+    if isinstance(fault, ValueError):  # a value that does not fit its parameter
+        return fault
+    return psycopg.OperationalError(str(fault))
+
+
+class Connections:
+    """The connections of one loop, and who waits for one."""
+
+    def __init__(self) -> None:
+        self._idle: list[Connection] = []
+        self._made = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def take(self) -> Connection:
+        """Take one; the last that was used, which is the likeliest to have prepared what is asked for."""
+        while True:
+            while self._idle:
+                connection = self._idle.pop()
+                if not connection.driver.is_closed():
+                    return connection
+                self._made -= 1
+            if self._made < _size:
+                return self._make()
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+            try:
+                wait_for(asyncio.wait_for(waiting, _limits.connection))
+            except TimeoutError:
+                raise WaitRanOut("a free connection") from None
+
+    def give_back(self, connection: Connection, fault: BaseException | None) -> None:
+        """Give one back, with what ended its use; one that is lost makes room for another."""
+        if isinstance(fault, asyncio.CancelledError):
+            connection.driver.terminate()  # nobody waits for its answer any more
+        if connection.driver.is_closed():
+            self._made -= 1
+            self.forget()  # where one is lost, the database was away, and those that nobody uses are lost too
+        else:
+            self._idle.append(connection)
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                break
+
+    def forget(self) -> None:
+        """Close those that nobody uses."""
+        idle, self._idle = self._idle, []
+        self._made -= len(idle)
+        for one in idle:
+            with suppress(RuntimeError):  # its loop has ended
+                one.driver.terminate()
+
+    def _make(self) -> Connection:
+        self._made += 1
+        try:
+            return Connection(wait_for(_connect()))
+        except BaseException as fault:
+            self._made -= 1
+            if isinstance(fault, FAULTS):
+                raise _told(fault) from fault
+            raise
+
+
+async def _connect() -> Any:
+    read_only = {"default_transaction_read_only": "on"}
+    settings = _settings | _limits.server() | read_only
+    made = await asyncpg.connect(_address, timeout=CONNECT_SECONDS, server_settings=settings)
+    set_options(made, _limits.tcp_options())
+    for name in ("json", "jsonb"):
+        await made.set_type_codec(name, schema="pg_catalog", encoder=str, decoder=orjson.loads)
+    return made
+
+
+def ours() -> Connections:
+    """Return the connections of this loop."""
+    loop = asyncio.get_running_loop()
+    found = _of_loops.get(loop)
+    if found is None:
+        found = _of_loops[loop] = Connections()
+    return found

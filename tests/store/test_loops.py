@@ -1,0 +1,237 @@
+"""Reading on an event loop: as by a thread, and nothing waits there but who asked."""
+
+import asyncio
+import contextvars
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy import bindparam, text
+
+import store
+from app.instance.settings import Settings
+from store.database import engine, greenlets, loops
+from store.database.prepared import Prepared
+from store.database.waits import WaitRanOut, Waits
+
+SIZE = 2
+_BACKEND = Prepared(text("SELECT pg_backend_pid() AS id"))
+_SLEEP = Prepared(text("SELECT pg_sleep(:seconds)"))
+_PLANS = (
+    "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
+    " WHERE statement LIKE '%AS wanted%' AND statement NOT LIKE '%pg_prepared%'"
+)
+
+
+@pytest.fixture(autouse=True)
+def configured(settings: Settings) -> Iterator[None]:
+    engine.configure(settings.database_url, loop_size=SIZE, limits=Waits(statement=1.0, connection=0.2))
+    yield
+    engine.configure(settings.database_url)
+
+
+def on_loop(*functions: Any) -> list[Any]:
+    """Carry functions out on one event loop, beside each other; return what they return or raise."""
+
+    async def all_of_them() -> list[Any]:
+        made = await asyncio.gather(*map(greenlets.run, functions), return_exceptions=True)
+        loops.ours().forget()
+        return made
+
+    return asyncio.run(all_of_them())
+
+
+def backend() -> int:
+    with store.reading() as reading:
+        return int(_BACKEND.first(reading).id)
+
+
+def sleep(seconds: float) -> None:
+    with store.reading() as reading:
+        _SLEEP.all(reading, seconds=seconds)
+
+
+def test_a_row_is_the_same_on_a_loop_and_by_a_thread() -> None:
+    statement = Prepared(
+        text("""
+        SELECT CAST(:id AS uuid) AS id, CAST('2026-03-01 12:00+02' AS timestamptz) AS moment, DATE '2026-03-01' AS day,
+               1.50 AS number, ARRAY['a', 'b'] AS names, CAST('{"a": [1, 1e30]}' AS jsonb) AS value,
+               NULL AS nothing, CAST(7 AS smallint) AS whole, INTERVAL '90 minutes' AS pause,
+               'Zoë' AS "inner.name", true AS "inner.is_it"
+        """)
+    )
+
+    def row() -> Any:
+        with store.reading() as reading:
+            return statement.first(reading, id="0190b6f1-7d3c-7a1e-9a51-0a6c1f6f0a01")
+
+    (found,) = on_loop(row)
+    assert found == row()
+    assert found.inner.name == "Zoë"
+
+
+def test_a_connection_is_used_again_and_no_more_are_made_than_there_may_be() -> None:
+    assert len(set(on_loop(*[backend] * 20))) <= SIZE
+
+
+def test_who_waits_for_a_connection_waits_no_longer_than_said() -> None:
+    slow = [lambda: sleep(0.6)] * SIZE
+    *_, late = on_loop(*slow, backend)
+    assert isinstance(late, WaitRanOut)
+    assert late.waited_for == "a free connection"
+
+
+def test_a_statement_that_takes_too_long_is_a_wait_that_ran_out() -> None:
+    (fault,) = on_loop(lambda: sleep(5))
+    assert isinstance(fault, WaitRanOut)
+    assert fault.waited_for == "a statement"
+
+
+def test_nothing_can_be_written() -> None:
+    def write() -> None:
+        with store.reading() as reading:
+            Prepared(text("DELETE FROM organisations RETURNING id")).all(reading)
+
+    (fault,) = on_loop(write)
+    assert isinstance(fault, psycopg.errors.ReadOnlySqlTransaction)
+
+
+def test_a_connection_that_the_database_ended_is_an_outage_and_the_next_one_is_new(
+    settings: Settings,
+) -> None:
+    def ended_meanwhile() -> None:
+        with store.reading() as reading:
+            lost = int(_BACKEND.first(reading).id)
+            with psycopg.connect(settings.database_url, autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s)", [lost])
+            _BACKEND.first(reading)
+
+    async def one_after_the_other() -> tuple[Any, int, int]:
+        before = await greenlets.run(backend)
+        fault = (await asyncio.gather(greenlets.run(ended_meanwhile), return_exceptions=True))[0]
+        after = await greenlets.run(backend)
+        loops.ours().forget()
+        return fault, before, after
+
+    fault, before, after = asyncio.run(one_after_the_other())
+    assert isinstance(fault, store.OUTAGES)
+    assert before != after
+
+
+def test_a_database_that_is_not_there_is_an_outage() -> None:
+    engine.configure("postgresql://nobody@127.0.0.1:1/nothing", loop_size=SIZE)
+    (fault,) = on_loop(backend)
+    assert isinstance(fault, store.OUTAGES)
+
+
+def test_who_is_cancelled_leaves_no_statement_to_whoever_comes_next() -> None:
+    async def cancelled() -> tuple[bool, int]:
+        task = asyncio.create_task(greenlets.run(sleep, 0.9))
+        while loops.ours()._made == 0 or loops.ours()._idle:
+            await asyncio.sleep(0)
+        for _ in range(50):  # until the statement was sent
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        made = loops.ours()._made
+        found = await greenlets.run(backend)
+        loops.ours().forget()
+        return made == 0, found
+
+    gone, found = asyncio.run(cancelled())
+    assert gone
+    assert found
+
+
+def test_a_statement_is_planned_for_its_values_where_they_matter() -> None:
+    statement = "SELECT id AS wanted FROM organisations WHERE slug = :slug"
+    general, by_values = (
+        Prepared(text(statement)),
+        Prepared(text(statement + " AND true"), planned_by_values=True),
+    )
+
+    def plans() -> list[tuple[int, int]]:
+        with store.reading() as reading:
+            assert isinstance(reading.connection, loops.Connection)
+            for _ in range(13):
+                general.all(reading, slug="a")
+                by_values.all(reading, slug="a")
+            return [tuple(row) for row in greenlets.wait_for(reading.connection.driver.fetch(_PLANS))]
+
+    ((generic, _), *passing) = sorted(on_loop(plans)[0], reverse=True)
+    assert generic > 0
+    assert all(generic == 0 for generic, _ in passing)
+
+
+def test_settings_of_one_reading_end_with_it() -> None:
+    shown = Prepared(text("SELECT current_setting('random_page_cost') AS cost"))
+
+    def costs() -> list[str]:
+        with store.reading() as reading:
+            with engine.set_for(reading, "SET LOCAL random_page_cost = 2"):
+                within = shown.first(reading).cost
+            return [within, shown.first(reading).cost]
+
+    assert on_loop(costs)[0] == ["2", "4"]
+
+
+def test_a_list_of_texts_and_a_limit_are_taken_as_parameters() -> None:
+    statement = Prepared(
+        text("SELECT unnest(CAST(:names AS text[])) AS name LIMIT :rows").bindparams(bindparam("rows"))
+    )
+
+    def names() -> list[str]:
+        with store.reading() as reading:
+            return [row.name for row in statement.all(reading, names=["b", "a", "c"], rows=2)]
+
+    assert on_loop(names)[0] == names() == ["b", "a"]
+
+
+# --- What carries it
+
+
+def test_what_a_call_raises_arrives_and_its_greenlet_serves_the_next() -> None:
+    def fail() -> None:
+        raise LookupError("as it should")
+
+    async def twice() -> tuple[BaseException | None, int]:
+        fault = (await asyncio.gather(greenlets.run(fail), return_exceptions=True))[0]
+        return fault, await greenlets.run(lambda: 7)
+
+    fault, found = asyncio.run(twice())
+    assert isinstance(fault, LookupError)
+    assert found == 7
+
+
+def test_calls_beside_each_other_keep_their_own_context() -> None:
+    name = contextvars.ContextVar("name", default="nobody")
+
+    async def called(mine: str) -> str:
+        name.set(mine)
+        return await greenlets.run(waits_and_tells)
+
+    def waits_and_tells() -> str:
+        greenlets.wait_for(asyncio.sleep(0))
+        return name.get()
+
+    async def both() -> list[str]:
+        return await asyncio.gather(called("a"), called("b"))
+
+    assert asyncio.run(both()) == ["a", "b"]
+
+
+def test_a_loop_never_waits_for_a_transaction() -> None:
+    def open_one() -> None:
+        with store.transaction():
+            pass
+
+    assert isinstance(on_loop(open_one)[0], RuntimeError)
+
+
+def test_only_what_a_loop_carries_out_reads_there() -> None:
+    async def asked() -> tuple[bool, bool]:
+        return greenlets.is_current(), await greenlets.run(greenlets.is_current)
+
+    assert asyncio.run(asked()) == (False, True)

@@ -1,0 +1,53 @@
+"""Every statement that is prepared is one that PostgreSQL takes from an event loop too: the types of its parameters
+are not guessed from values there."""
+
+import asyncio
+import gc
+import importlib
+import pkgutil
+
+import asyncpg
+import pytest
+
+import store
+from app.instance.settings import Settings
+from store.database.listing import Form, Listing
+from store.database.prepared import Prepared
+
+
+def every_statement() -> dict[str, Prepared]:
+    """Each by its text: those of the store's modules, and of each list one for each order, filter and way of paging."""
+    for module in pkgutil.walk_packages(store.__path__, "store."):
+        if ".migrations" not in module.name:
+            importlib.import_module(module.name)
+    kept = gc.get_objects()
+    found = [one for one in kept if type(one) is Prepared]
+    for one in (one for one in kept if type(one) is Listing):
+        for order in one.orders:
+            for after, backwards in ((False, False), (True, False), (True, True)):
+                found.append(one.prepare(Form(order, (), after, backwards)))
+            for name, asked in one.filters.items():
+                ways = [(name, value) for value, met in asked.instead.items() if met is not None]
+                ways += [(name, None)] if asked.condition is not None else []
+                found += [one.prepare(Form(order, (way,), True)) for way in ways]
+    return {one.number()[0]: one for one in (*found, *(one.limited() for one in found))}
+
+
+@pytest.mark.usefixtures("app")
+def test_every_statement_is_understood_without_its_values(settings: Settings) -> None:
+    statements = every_statement()
+    assert len(statements) > 500
+
+    async def refused() -> dict[str, str]:
+        connection = await asyncpg.connect(settings.database_url, statement_cache_size=0)
+        found = {}
+        for text in statements:
+            try:
+                await connection.prepare(text)
+            except asyncpg.PostgresError as fault:
+                found[text] = str(fault)
+        await connection.close()
+        return found
+
+    found = asyncio.run(refused())
+    assert not found, "\n".join(f"{why}: {text}" for text, why in found.items())
