@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 import orjson
@@ -20,9 +20,10 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import Headers
 
 import store
-from app.http import answers, bodies, limits, once, security
+from app.http import answers, bodies, given, limits, once, security
 from app.http.answers import Answer, Made
 from app.http.context import Receive, Request
+from app.http.given import Begin
 from app.http.records import traces
 from app.http.records.notes import NOTES
 from app.http.threads import lanes
@@ -42,24 +43,12 @@ from store.database.greenlets import wait_for
 
 AREA = ("/api/v1/area/", "/area/")  # where an organisation's own people are
 
-Begin = Callable[[], AbstractContextManager[Session]]
-
 # What is opened for a handler that names it.
 OPENS: dict[str, Callable[[], AbstractContextManager[Means | None]]] = {
     "session": store.transaction,
     "reading": store.reading,
     "writing": store.writing,
 }
-
-
-@contextmanager
-def _finish(finish: Begin, entry: Entry | None) -> Iterator[Session]:
-    """Open the last of a request's transactions, which writes its row of the audit log."""
-    with finish() as session:
-        if entry:
-            entry.is_placed = True
-            trail.by(session, entry)
-        yield session
 
 
 class Pipeline:
@@ -92,8 +81,8 @@ class Pipeline:
         self.of_tests_alone = definition.get("x-mode") == "test"
         self.feature: str | None = definition.get("x-feature")
         self.wants = {parameter.name for parameter in signature}
-        self.gives = [(name, give) for name, give in GIVES.items() if name in self.wants]
-        self.names = [name for name in self.wants if name not in GIVES]
+        self.gives = [(name, give) for name, give in given.GIVES.items() if name in self.wants]
+        self.names = [name for name in self.wants if name not in given.GIVES]
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
         self.open = next((opens for name, opens in OPENS.items() if name in self.wants), nullcontext)
         self.lane: str = definition.get("x-lane", lanes.ORDINARY)
@@ -246,15 +235,16 @@ class Pipeline:
     # --- What `run` is made of
 
     def _make(self, request: Request, means: Means | None, finish: Begin = store.transaction) -> Made:
-        given, caller = request.arguments, request.caller
+        caller = request.caller
         entry = traces.entry(self, request) if self.audited else None
         if entry and self.in_parts:  # written before it is known how the request ends: as it should
             leads = self.tells_way and not answers.prefers_json(request)
             traces.succeeded(entry, self, request, None, 303 if leads else self.changed)
         elif entry and not isinstance(means, Reading | None):
             trail.by(means, entry)
-        arguments = given if self.wants_all else {name: given[name] for name in self.names if name in given}
-        there = _There(self, request, means, entry, finish)
+        asked = request.arguments
+        arguments = asked if self.wants_all else {name: asked[name] for name in self.names if name in asked}
+        there = given.There(request, means, lambda: self._begin(request, entry), finish, entry, self.others)
         made = self.handler(**arguments, **{name: give(there) for name, give in self.gives})
         body, status = made if isinstance(made, tuple) else (made, self.success)
         if isinstance(body, Redirect):
@@ -268,7 +258,7 @@ class Pipeline:
         return Made(body, status, meta)
 
     @contextmanager
-    def begin(self, request: Request, entry: Entry | None) -> Iterator[Session]:
+    def _begin(self, request: Request, entry: Entry | None) -> Iterator[Session]:
         """Open one of a request's transactions, and note that it ended well."""
         with store.transaction() as session:
             if entry:
@@ -286,30 +276,3 @@ class Pipeline:
         asked = once.asked(caller, f"{self.method} {request.path}", request.arguments)
         kept, replayed = once.in_parts(asked, first) if self.in_parts else once.at_once(asked, first)
         return Answer(kept.status, kept.body, {"Idempotent-Replayed": "true"} if replayed else {})
-
-
-class _There(NamedTuple):
-    """What a handler's own parameters are made of."""
-
-    pipeline: Pipeline
-    request: Request
-    means: Means | None
-    entry: Entry | None
-    finish: Begin
-
-
-# By the name of the parameter; all others are the request's.
-GIVES: dict[str, Callable[[_There], Any]] = {
-    "session": lambda there: there.means,
-    "reading": lambda there: there.means,
-    "writing": lambda there: there.means,
-    "readings": lambda _there: store.reading,
-    "begin": lambda there: lambda: there.pipeline.begin(there.request, there.entry),
-    "finish": lambda there: lambda: _finish(there.finish, there.entry),
-    "caller": lambda there: there.request.caller,
-    "address": lambda there: there.request.address,
-    "kept": lambda there: lambda name: security.kept(there.request, name),
-    "call": lambda there: (
-        lambda operation_id, **asked: there.pipeline.others[operation_id].called(there.request, **asked)
-    ),
-}
