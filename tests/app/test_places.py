@@ -133,3 +133,27 @@ def test_who_cancels_before_a_deadline_is_not_told_that_it_passed() -> None:
         return isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
 
     assert asyncio.run(played())
+
+
+def test_who_crowds_others_out_rests_between_its_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.http.threads.turns.Turns.crowds", lambda _, party: party == "a")
+    monkeypatch.setattr(
+        "app.http.threads.places.Waits", lambda: SimpleNamespace(since=lambda: 0.1 / hop.REST)
+    )
+
+    async def played() -> list[list[str]]:
+        work, seen = Work(2, share=1), []
+        tasks = [work.ask(name) for name in ("a1", "a2", "b1", "b2")]
+        await settled()
+        await work.end("a1")
+        await work.end("b1")
+        seen.append(list(work.begun))  # the other party's next is begun at once
+        while "a2" not in work.begun:
+            await asyncio.sleep(0.01)
+        seen.append(work.begun[3:])
+        for name in ("a2", "b2"):
+            await work.end(name)
+        await asyncio.gather(*tasks)
+        return seen
+
+    assert asyncio.run(asyncio.wait_for(played(), 30)) == [["a1", "b1", "b2"], ["a2"]]

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Hashable
 
 from app.http.context import Request
+from app.http.threads.hop import LONGEST_REST, REST, Waits
 from app.http.threads.turns import Full, Turns
 from rules.errors import Unavailable
 from store.database.greenlets import wait_for
@@ -15,6 +16,8 @@ class Places:
     def __init__(self, count: int, *, share: int, room: int) -> None:
         self._free = count
         self._turns: Turns[asyncio.Future[None]] = Turns(room=room, share=share)
+        self._waits: Waits | None = None  # of the loop's thread
+        self._served = 0  # since these were asked
 
     def take(self, request: Request) -> None:
         """Take a place for a request, in a greenlet; wait for it where its party, or everybody, has enough.
@@ -37,7 +40,20 @@ class Places:
             raise
 
     def give_back(self, party: Hashable) -> None:
-        """Let the next one have it."""
+        """Let the next one have it; at once, unless its party crowds others out, which then rests."""
+        self._served += 1
+        if self._turns.crowds(party) and (rest := self._rest()):
+            asyncio.get_running_loop().call_later(rest, self._let_go, party)
+        else:
+            self._let_go(party)
+
+    def _rest(self) -> float:
+        """Say for how many seconds, by how long the loop waited for a core for each request since it was last asked."""
+        self._waits = self._waits or Waits()
+        waited, self._served = self._waits.since() / self._served, 0
+        return min(LONGEST_REST, REST * waited)
+
+    def _let_go(self, party: Hashable) -> None:
         self._turns.give_back(party)
         self._free += 1
         while self._free and (found := self._turns.next()):

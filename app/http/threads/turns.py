@@ -62,6 +62,7 @@ class Turns(Generic[Thing]):
         if self._waiting or taken >= self.share:
             return False
         self._taken[party] = taken + 1
+        self._count(party)
         if taken + 1 == self.share:
             self._held[party] = deque()
         return True
