@@ -46,14 +46,15 @@ def join_room(begin: Begin, token: str, body: Body) -> Body:
             if visit.role == "candidate" and body["consent_accepted"]:
                 consent = schemas.tongues.of(body.get("language")).told(schemas.rooms.consent(visit))
             visits.join(session, visit, schemas.interviews, name=body["name"].strip(), consent=consent)
+            visits.stay(session, visit)
             return view(session, visit)
     # Refused after the commit: a room whose time was up has just been closed, and stays so.
     raise _closed(visit)
 
 
 def list_room_events(session: Session, token: str, after: int) -> Body:
-    """List what happened after a number, in order."""
-    visit = visits.find(session, token)
+    """List what happened after a number, in order; who asks is there."""
+    visit = visits.look(session, token)
     found = stream.events(session, visit.interview.id, after)
     return {
         "events": schemas.rooms.events(found, visit.role),
@@ -141,7 +142,7 @@ def run_room_code(begin: Begin, finish: Begin, token: str, body: Body) -> Body:
         visits.tell(session, visit, "run", code=code, **shown)
         return shown
 
-    return _act(finish, token, note)
+    return _act(finish, token, note, asks=False)
 
 
 def report_room_violation(begin: Begin, token: str, body: Body) -> Body:
@@ -151,7 +152,7 @@ def report_room_violation(begin: Begin, token: str, body: Body) -> Body:
         kind = body["violation_type"]
         return {"number": visits.tell(session, visit, "violation", violation_type=kind)}
 
-    return _act(begin, token, note)
+    return _act(begin, token, note, asks=False)  # a page tells of it while it is left
 
 
 def end_room(begin: Begin, token: str) -> Body:
@@ -169,7 +170,7 @@ def end_room(begin: Begin, token: str) -> Body:
 
 def open_live_channel(session: Session, token: str, after: int) -> Body:
     """Show what a channel begins with: the room, what happened after a number, and the whole of the document."""
-    visit = visits.find(session, token)
+    visit = visits.look(session, token)
     found = stream.events(session, visit.interview.id, after)
     return {"room": view(session, visit), "events": schemas.rooms.events(found, visit.role)}
 
@@ -219,11 +220,13 @@ def view(session: Session, visit: Visit) -> Body:
     return schemas.rooms.show(visit, asked, content, runnable=runnable)
 
 
-def _act(begin: Begin, token: str, do: Callable[[Session, Visit], T]) -> T:
-    """Do something in a room that is in use."""
+def _act(begin: Begin, token: str, do: Callable[[Session, Visit], T], *, asks: bool = True) -> T:
+    """Do something in a room that is in use; who asks for it is there."""
     with begin() as session:
         visit = visits.hold(session, token, schemas.interviews)
         if (refusal := rules.interviews.not_running(visit.interview.status)) is None:
+            if asks:
+                visits.stay(session, visit)
             return do(session, visit)
     raise refusal
 

@@ -1,6 +1,7 @@
 """What we reach of Dramatiq's broker on Redis: how a consumer waits for the next message."""
 
 import threading
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +18,7 @@ LEANS_ON = [
 ]
 
 WAIT_SECONDS = 2  # for the next message, in one call
+SHORTEST = 0.01  # for Redis, to which 0 is without an end
 MOST_CALLS = 16  # that wait to be heard, for consumers of as many processes
 
 
@@ -44,7 +46,11 @@ class Broker(RedisBroker):
         """Fetch messages; where there are none wait for a call, but not long."""
         fetch = self._dispatch("fetch")  # type: ignore[no-untyped-call]
         found: list[Any] = fetch(queue, count)
-        if not found and not self._ending and self.client.blpop([self._calls(queue)], timeout=WAIT_SECONDS):
+        end = time.monotonic() + WAIT_SECONDS
+        # A call for what somebody has fetched already is no reason to return: who returns without a message rests.
+        while not found and not self._ending and (left := end - time.monotonic()) > 0:
+            if not self.client.blpop([self._calls(queue)], timeout=max(left, SHORTEST)):
+                break
             found = fetch(queue, count)
         return found
 

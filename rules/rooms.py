@@ -17,6 +17,7 @@ EVENTS_AT_ONCE = 200
 
 GRACE = timedelta(seconds=10)  # after a side's last channel was closed, until it has left
 HERE = timedelta(seconds=20)  # after a side was last seen by who has its channel, until it has left
+ASKS = timedelta(seconds=60)  # after the last request of a side that has no channel, until it has left
 
 HIDDEN = {"candidate": {"violation"}, "interviewer": set()}  # kinds of events that a side is not shown
 CALLED = {"candidate": "Candidate", "interviewer": "Interviewer"}  # who gives no name

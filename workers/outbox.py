@@ -10,10 +10,12 @@ from typing import Protocol
 from uuid import UUID
 
 import redis
+from sqlalchemy.orm import Session
 
 import store
 from store import outbox
 from store.database import aside, bell
+from store.database.aside import Row
 from store.delivering import fanout
 from workers import apart, measures
 from workers.broker import RUNG_SECONDS
@@ -27,6 +29,7 @@ EVENTS = (
     50  # in one transaction: with twenty endpoints each that is a thousand deliveries, for which others wait
 )
 REDIS_AWAY = timedelta(seconds=2)
+_looked = 0.0  # when there was nothing to try again, on the clock of time.monotonic
 
 
 class Bells(Protocol):
@@ -102,7 +105,9 @@ def fan_out(ring: Callable[[], None]) -> float:
         return _fan_out_apart(ring, fault)
     measures.FANNED_OUT.inc(turn.events)
     ring()  # without events too: the bell also rings for what is to be sent again
-    return 0.0 if turn.more else FULL_SECONDS if turn.left else POLL_SECONDS
+    if turn.more or _tried_again(ring):
+        return 0.0
+    return FULL_SECONDS if turn.left else POLL_SECONDS
 
 
 def _turn() -> fanout.FannedOut:
@@ -122,13 +127,32 @@ def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:
     done = apart.each(
         fanout.WAITING.kind,
         waiting,
-        # What is locked just now did not fail: it stays where it is.
-        lambda session, rows: fanout.fan_out(session, limit=EVENTS, wait=False, only=rows),
+        _some,
         rest=0,  # others' events wait for this turn to end
     )
     measures.FANNED_OUT.inc(done)
     ring()
     return 0.0 if done else POLL_SECONDS
+
+
+def _some(session: Session, rows: Sequence[Row]) -> object:
+    # What is locked just now did not fail: it stays where it is.
+    return fanout.fan_out(session, limit=EVENTS, wait=False, only=rows)
+
+
+def _tried_again(ring: Callable[[], None]) -> bool:
+    """Try one event anew that was set aside, between two turns of all others; say whether there was one."""
+    global _looked  # noqa: PLW0603 - one process, one relay of events
+    if time.monotonic() - _looked < POLL_SECONDS:
+        return False
+    with store.reading() as reading:
+        waiting = fanout.again(reading)
+    if not waiting:
+        _looked = time.monotonic()
+        return False
+    measures.FANNED_OUT.inc(apart.each(fanout.WAITING.kind, waiting, _some, rest=0))
+    ring()
+    return True
 
 
 def hand_over(bells: Bells) -> float:

@@ -13,7 +13,9 @@ from store.outbox import FIRST_TURN, Taken, Turn
 from workers import leases
 
 LOOK_SECONDS = 0.1  # between two looks for others' work, while what is due is of those who have their share
-BURST_SECONDS = 1.0  # within which somebody may have begun what would take as long at an even pace
+# How much somebody may have begun at once that would take so long at an even pace: what gathers while the database is
+# away for ten seconds goes out within a few, and a flood costs half a second of a core before it is held to its pace.
+BURST_SECONDS = 5.0
 
 
 class Turns:
@@ -54,19 +56,25 @@ class Turns:
                 self._changed.notify()
 
     def _take(self, patience: float) -> Taken | None:
-        end = time.monotonic() + patience
         with self._changed:
-            while True:
-                busy = self._busy()
-                with store.at_once() as means:
-                    taken = outbox.take(means, self.kind, after=self._last, busy=busy, lease=leases.LEASE)
-                if taken:
-                    self._note(taken)
-                    return taken
-                left = end - time.monotonic()
-                if not busy or left <= 0:
-                    return None
-                self._wait(left)
+            try:
+                return self._next(time.monotonic() + patience)
+            finally:
+                if not self._looking:  # whoever else waits looks from now on, or nobody would
+                    self._changed.notify()
+
+    def _next(self, end: float) -> Taken | None:
+        while True:
+            busy = self._busy()
+            with store.at_once() as means:
+                taken = outbox.take(means, self.kind, after=self._last, busy=busy, lease=leases.LEASE)
+            if taken:
+                self._note(taken)
+                return taken
+            left = end - time.monotonic()
+            if not busy or left <= 0:
+                return None
+            self._wait(left)
 
     def _busy(self) -> list[UUID]:
         used_up = time.monotonic() + BURST_SECONDS

@@ -22,7 +22,10 @@ class SetAside(Base, Identified):
     """One row of some kind of work that failed alone; nobody takes it until `again_at`, or where it has none ever."""
 
     __tablename__ = "set_aside"
-    __table_args__ = (Index("uq_set_aside_row", "kind", "row_id", unique=True),)
+    __table_args__ = (
+        Index("uq_set_aside_row", "kind", "row_id", unique=True),
+        Index("ix_set_aside_test", "organisation_id", postgresql_where=text("NOT livemode")),
+    )
 
     kind: Mapped[str]  # of scheduled transition or outbox work
     row_id: Mapped[UUID]

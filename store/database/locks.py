@@ -19,6 +19,7 @@ ORDER = (
     "assessments",
     "interview_templates",
     "interviews",
+    "interview_presences",
     "webhook_endpoints",
     "files_kept",
     "event_sequences",  # the counter, at the commit

@@ -15,6 +15,7 @@ from rules import events as catalogue
 from rules.clock import now
 from store.database.aside import Row
 from store.database.due import Due
+from store.database.engine import Means
 from store.database.ids import new_id
 from store.database.prepared import Prepared
 from store.events import Event
@@ -75,12 +76,20 @@ _WAITING = Prepared(
     FROM share CROSS JOIN owners CROSS JOIN LATERAL (
         SELECT * FROM events
         WHERE fanned_out_at IS NULL AND organisation_id = owners.organisation_id AND livemode = owners.livemode
-          AND id NOT IN (
-              SELECT row_id FROM set_aside WHERE kind = :kind AND (again_at IS NULL OR again_at > :moment)
-          )
+          AND id NOT IN (SELECT row_id FROM set_aside WHERE kind = :kind)
         ORDER BY sequence LIMIT share.size FOR UPDATE SKIP LOCKED
     ) AS event
     ORDER BY event.organisation_id, event.livemode, event.sequence
+    """)
+)
+
+# What was set aside is tried again by itself: together with others it would fail them all once more.
+_AGAIN = Prepared(
+    text("""
+    SELECT event.id, event.organisation_id, event.livemode
+    FROM set_aside JOIN events AS event ON event.id = set_aside.row_id
+    WHERE set_aside.kind = :kind AND set_aside.again_at <= :moment AND event.fanned_out_at IS NULL
+    ORDER BY set_aside.again_at LIMIT 1
     """)
 )
 
@@ -143,9 +152,14 @@ def fan_out(
     return FannedOut(len(events), len(made), more=more, left=bool(locked))
 
 
+def again(means: Means) -> list[Row]:
+    """Name the event that was set aside and is to be tried again, if there is one; who waits longest first."""
+    return [Row(*row) for row in _AGAIN.all(means, kind=WAITING.kind, moment=now())]
+
+
 def _waiting(session: Session, limit: int, only: Sequence[Row] | None) -> Sequence[Any]:
     if only is None:
-        return _WAITING.all(session, limit=limit, kind=WAITING.kind, moment=now())
+        return _WAITING.all(session, limit=limit, kind=WAITING.kind)
     these = select(Event).where(*WAITING.among(only)).with_for_update(skip_locked=True)
     return session.scalars(these.order_by(Event.organisation_id, Event.livemode, Event.sequence)).all()
 

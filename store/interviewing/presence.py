@@ -1,22 +1,23 @@
-"""Who is in a room by a live channel: a moment for each side, which whoever has its channel moves ahead.
+"""Who is in a room: a moment for each side, which whoever has its channel moves ahead, or its own requests do.
 
-When the moment passes nobody has one any more: not where the last was closed and none opened within the grace, nor
-where the process that had it was killed. Then the schedule tells the room that the side has left.
+When the moment passes nobody is there any more: not where the last channel was closed and none opened within the
+grace, nor where the process that had it was killed, nor where nothing was asked for a while. Then the schedule tells
+the room that the side has left.
 """
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Index, UniqueConstraint, delete, select, text
-from sqlalchemy.orm import Mapped, Session
+from sqlalchemy import Index, UniqueConstraint, delete, select, text, true
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import interviews, rooms
 from rules.clock import now
 from store.database.aside import Row
 from store.database.base import Base, Identified
 from store.database.due import Due
-from store.database.engine import Writing
+from store.database.engine import Change, Writing
 from store.database.prepared import Prepared, rows
 from store.interviewing import stream
 from store.interviewing.rooms import Interview, InterviewEvent
@@ -38,14 +39,17 @@ class InterviewPresence(Base, Identified):
     interview_id: Mapped[UUID]
     side: Mapped[str]  # candidate, interviewer
     here_until: Mapped[datetime]
+    # Then requests do not move its moment: whoever closes the page has left, whatever it asked for before.
+    has_channel: Mapped[bool] = mapped_column(server_default=true())
 
 
 _STAY = Prepared(
     text("""
-    INSERT INTO interview_presences AS known (id, created_at, interview_id, side, here_until)
-    SELECT gen_random_uuid(), :moment, one.room, one.side, :until
+    INSERT INTO interview_presences AS known (id, created_at, interview_id, side, here_until, has_channel)
+    SELECT gen_random_uuid(), :moment, one.room, one.side, :until, true
     FROM jsonb_to_recordset(CAST(:sides AS jsonb)) AS one (room uuid, side text) ORDER BY one.room, one.side
-    ON CONFLICT (interview_id, side) DO UPDATE SET here_until = excluded.here_until WHERE known.here_until < :soon
+    ON CONFLICT (interview_id, side) DO UPDATE SET here_until = excluded.here_until, has_channel = true
+    WHERE known.here_until < :soon OR NOT known.has_channel
     RETURNING interview_id, side, xmax = 0 AS is_new
     """)
 )
@@ -60,8 +64,24 @@ _GONE = Prepared(
 )
 _GO = Prepared(
     text("""
-    UPDATE interview_presences SET here_until = :until
-    WHERE interview_id = :interview_id AND side = :side AND here_until > :until
+    UPDATE interview_presences SET here_until = least(here_until, :until), has_channel = false
+    WHERE interview_id = :interview_id AND side = :side AND (has_channel OR here_until > :until)
+    """)
+)
+_IS_HERE = Prepared(
+    text("""
+    SELECT FROM interview_presences
+    WHERE interview_id = :interview_id AND side = :side
+      AND here_until > CASE WHEN has_channel THEN CAST(:moment AS timestamptz) ELSE :soon END
+    """)
+)
+_ASK = Prepared(
+    text("""
+    INSERT INTO interview_presences AS known (id, created_at, interview_id, side, here_until, has_channel)
+    VALUES (gen_random_uuid(), :moment, :interview_id, :side, :until, false)
+    ON CONFLICT (interview_id, side) DO UPDATE SET here_until = excluded.here_until, has_channel = false
+    WHERE NOT known.has_channel OR known.here_until <= :moment
+    RETURNING xmax = 0 AS is_new
     """)
 )
 
@@ -82,16 +102,37 @@ def go(writing: Writing, side: Side) -> None:
     _GO.run(writing, interview_id=room, side=name, until=now() + rooms.GRACE)
 
 
-DUE = Due("presences", InterviewPresence, InterviewPresence.here_until)
+def is_here(change: Change, side: Side) -> bool:
+    """Say whether a side that asks for something has a channel, or asked a short while ago: then nothing is to note."""
+    room, name = side
+    moment = now()
+    known = _IS_HERE.first(change, interview_id=room, side=name, moment=moment, soon=moment + rooms.ASKS / 2)
+    return known is not None
+
+
+def ask(change: Change, side: Side) -> bool:
+    """Note that a side asks for something in a locked room; say whether it had left before."""
+    room, name = side
+    moment = now()
+    noted = _ASK.first(change, interview_id=room, side=name, moment=moment, until=moment + rooms.ASKS)
+    fresh = [{"room": room, "side": name}]
+    return noted is not None and noted.is_new and _GONE.first(change, sides=rows(fresh)) is not None
+
+
+# Whoever asks in a room has its lock and then notes so: rooms are taken first here too.
+DUE = Due("presences", InterviewPresence, InterviewPresence.here_until, locked=False)
 
 
 def leave(session: Session, due: Sequence[Row]) -> int:
     """Tell rooms of those who are there no more."""
-    here = select(InterviewPresence).where(*DUE.among(due)).order_by(InterviewPresence.interview_id)
+    rooms_of = select(InterviewPresence.interview_id).where(*DUE.among(due))
+    locked = select(Interview).where(Interview.id.in_(rooms_of)).order_by(Interview.id)
+    found = {one.id: one for one in session.scalars(locked.with_for_update(of=Interview))}
+    # Whoever has one in hand moves it ahead.
+    here = select(InterviewPresence).where(*DUE.among(due)).with_for_update(skip_locked=True)
     gone = session.scalars(here).all()
     for one in gone:
-        locked = select(Interview).where(Interview.id == one.interview_id).with_for_update()
-        interview = session.scalars(locked).first()
+        interview = found.get(one.interview_id)
         if interview is not None and interview.status not in interviews.CLOSED:
             _tell(session, interview, one.side)
     session.execute(delete(InterviewPresence).where(InterviewPresence.id.in_([one.id for one in gone])))

@@ -3,6 +3,7 @@
 The room's row is the lock of all that happens in it: whoever moves it or adds to its stream takes it first.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,12 +14,12 @@ from sqlalchemy.orm import Session
 
 import rules.interviews
 from rules import rooms
-from rules.errors import NotFound
+from rules.errors import LimitReached, NotFound
 from rules.words import say
 from store.accounts.organisations import Organisation
 from store.auditing import trail
 from store.database.ids import new_id
-from store.interviewing import documents, moves, stream, tidying
+from store.interviewing import documents, moves, presence, stream, tidying
 from store.interviewing.rooms import (
     Interview,
     InterviewEvent,
@@ -67,14 +68,28 @@ def role_of(interview: Interview, token: str) -> str:
     return "candidate" if interview.candidate_token == token else "interviewer"
 
 
+def look(session: Session, token: str) -> Visit:
+    """Find it for a side that asks again and again; it is locked where it has to be noted that the side is there."""
+    visit = find(session, token)
+    if visit.status not in rules.interviews.CLOSED and not presence.is_here(session, _side(visit)):
+        _lock(session, token)
+        visit = find(session, token)
+        stay(session, visit)
+    return visit
+
+
 def hold(session: Session, token: str, shows: moves.Shows) -> Visit:
     """Find and lock it; where its moment has passed, it is moved first."""
-    session.execute(select(Interview.id).where(_opens(token)).with_for_update())
+    _lock(session, token)
     visit = find(session, token)  # read after the lock: both the row and the moment are those of our turn
     trail.about(session, "interview", visit.interview)
     if visit.status != visit.interview.status:
         moves.fall_due(session, visit.interview, shows)
     return visit
+
+
+def _lock(session: Session, token: str) -> None:
+    session.execute(select(Interview.id).where(_opens(token)).with_for_update())
 
 
 def _opens(token: str) -> Any:
@@ -140,6 +155,19 @@ def join(
     )
     for step in steps:
         moves.move(session, interview, step, shows)
+
+
+def stay(session: Session, visit: Visit) -> None:
+    """Note in a locked room that a side is there, for it asks; the room hears of who had left that they are back."""
+    if visit.status in rules.interviews.CLOSED or presence.is_here(session, _side(visit)):
+        return
+    if presence.ask(session, _side(visit)):
+        with suppress(LimitReached):  # what is full can be read all the same
+            tell(session, visit, "join")
+
+
+def _side(visit: Visit) -> presence.Side:
+    return visit.interview.id, visit.role
 
 
 def _own_name(visit: Visit) -> str:

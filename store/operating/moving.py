@@ -40,7 +40,7 @@ STAY = {
     "request_counts": REAL,
     "request_refusals": REAL,
     "request_sketches": REAL,
-    "interview_presences": "a channel that is open stays open",
+    "interview_presences": "who is in a room is there in real time",
     "deliveries.lease_until": "whoever is sending it is sending it now",
 }
 TESTS = "organisation_id = :organisation_id AND NOT livemode"

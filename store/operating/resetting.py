@@ -31,11 +31,8 @@ _FILES = Prepared(
     SELECT 'mails', CAST(id AS text), 0 FROM outbox WHERE {moving.TESTS} AND job = 'mail'
     """)  # noqa: S608 - of our own words
 )
-_PRESENCES = Prepared(
-    text(f"""
-    DELETE FROM interview_presences WHERE interview_id IN (SELECT id FROM interviews WHERE {moving.TESTS})
-    """)  # noqa: S608 - the same
-)
+_IN_ROOMS = f"interview_id IN (SELECT id FROM interviews WHERE {moving.TESTS})"  # noqa: S608 - the same
+_PRESENCES = Prepared(text(f"DELETE FROM interview_presences WHERE {_IN_ROOMS}"))  # noqa: S608 - the same
 _CLOCK = Prepared(text("DELETE FROM test_clocks WHERE organisation_id = :organisation_id"))
 
 
@@ -44,7 +41,7 @@ def _statements() -> tuple[list[Prepared], list[Prepared]]:
     """Return what waits for whoever else is at work here, in the order of locks, and what deletes."""
     locks, deletes = [], [_PRESENCES, _CLOCK]
     for name in ORDER:
-        if name in Base.metadata.tables and (where := _condition(Base.metadata.tables[name])):
+        if name in Base.metadata.tables and (where := _locked(Base.metadata.tables[name])):
             held = f"SELECT NULL AS held FROM {name} WHERE {where} FOR UPDATE OF {name}"  # noqa: S608
             locks.append(Prepared(text(held)))
     for table in reversed(Base.metadata.sorted_tables):
@@ -69,6 +66,10 @@ def reset(session: Session, caller: Caller) -> int:
     parts = [{kind: some[start : start + AT_ONCE] for kind, some in keys.items()} for start in starts]
     outbox.add_all(session, caller, "discard", parts)
     return sum(one.rowcount for one in done)
+
+
+def _locked(table: Table) -> str | None:
+    return _IN_ROOMS if table.name == "interview_presences" else _condition(table)
 
 
 def _condition(table: Table) -> str | None:

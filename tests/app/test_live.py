@@ -373,10 +373,10 @@ def comings(room):
     return [(one.kind, one.actor, one.actor_name) for one in room.events("join", "leave")]
 
 
-def sides(room):
+def sides(room, *, by_channel=False):
     with store.transaction() as session:
-        here = select(InterviewPresence.side).where(InterviewPresence.interview_id == room.id)
-        return sorted(session.scalars(here))
+        here = select(InterviewPresence).where(InterviewPresence.interview_id == room.id)
+        return sorted(one.side for one in session.scalars(here) if one.has_channel or not by_channel)
 
 
 CAME = [("join", "candidate", "Amina Diallo"), ("join", "interviewer", "Interviewer")]
@@ -387,7 +387,7 @@ def test_a_channel_that_is_gone_is_told_of_after_a_while_and_so_is_who_comes_bac
     room = open_room(base)
     with Program(base, room, room.interviewer) as other:
         with Program(base, room, room.candidate):
-            eventually(lambda: sides(room) == ["candidate", "interviewer"])
+            eventually(lambda: sides(room, by_channel=True) == ["candidate", "interviewer"])
             assert comings(room) == CAME
         left = [*CAME, ("leave", "candidate", "Amina Diallo")]
         eventually(lambda: comings(room) == left)
@@ -407,7 +407,7 @@ def test_who_has_another_channel_or_comes_back_in_time_has_not_left(base, monkey
         assert comings(room) == CAME
     with Program(base, room, room.candidate):
         assert comings(room) == CAME
-    assert sides(room) == ["candidate"]
+    assert sides(room) == ["candidate", "interviewer"]
 
 
 def test_who_never_came_in_does_not_leave(base, monkeypatch):
@@ -426,7 +426,7 @@ def test_where_a_stream_ends_it_is_told_of_too(base, monkeypatch):
     with httpx.stream("GET", f"{base}{room.url}live/", headers=stream, timeout=20) as answer:
         said = answer.iter_bytes()
         next(said)
-        eventually(lambda: sides(room) == ["candidate"])
+        eventually(lambda: sides(room, by_channel=True) == ["candidate"])
     eventually(lambda: comings(room) == [*CAME, ("leave", "candidate", "Amina Diallo")])
 
 

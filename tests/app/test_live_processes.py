@@ -95,13 +95,14 @@ def test_who_was_in_a_process_that_is_killed_has_left_before_long(webs, http):
         with store.transaction() as session:
             return session.execute(text(statement), {"here": limits.HERE, "id": room.id}).rowcount
 
+    there = "WHERE interview_id = :id AND side = 'candidate' AND has_channel"
     program = Program(webs[1].url, room, room.candidate)
     with program:
-        eventually(lambda: carry_out("SELECT FROM interview_presences WHERE interview_id = :id"))
+        eventually(lambda: carry_out(f"SELECT FROM interview_presences {there}"))
         program.ended.set()  # it does not come back
         webs[1].kill()
     # The time that the service gives it.
-    aged = "UPDATE interview_presences SET here_until = here_until - CAST(:here AS interval) WHERE interview_id = :id"
+    aged = f"UPDATE interview_presences SET here_until = here_until - CAST(:here AS interval) {there}"
     assert carry_out(aged) == 1
     interviews.run("presences")
     [left] = room.events("leave")

@@ -42,6 +42,10 @@ NOT_IN_FIREFOX = {  # by a part of a test's name: why it cannot be played there
     "keyboard_alone_is_enough": "Firefox stops at what scrolls, so that it takes other numbers of tabs",
 }
 
+CUT_OFF = (
+    "can’t establish a connection"  # a channel whose server was killed: no fault of the page, says Chromium
+)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip in Firefox what cannot be played there."""
@@ -108,6 +112,10 @@ def new_context(browser: Browser, base_url: str) -> Iterator[Callable[..., Brows
         if "Content Security Policy" in message.text:
             errors.append(message.text)
 
+    def fail(fault: str) -> None:
+        if CUT_OFF not in fault:
+            errors.append(fault)
+
     def open(**options: object) -> BrowserContext:
         context = browser.new_context(
             **{
@@ -118,7 +126,7 @@ def new_context(browser: Browser, base_url: str) -> Iterator[Callable[..., Brows
             }
             | options
         )
-        context.on("weberror", lambda error: errors.append(str(error.error)))
+        context.on("weberror", lambda error: fail(str(error.error)))
         context.on("console", note)
         context.set_default_timeout(20_000)
         contexts.append(context)

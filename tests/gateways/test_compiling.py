@@ -109,6 +109,51 @@ def test_a_program_that_was_compiled_and_fails_is_told_apart(language, code, sai
     assert said in result.stderr
 
 
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    """A PATH with a Node that knows of no types, and what a test lays beside it as npm does."""
+    (tmp_path / "bin").mkdir()
+    languages._untyping.cache_clear()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    def lay(name, content, *, at):
+        there = tmp_path / at
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_bytes(content)
+        there.chmod(0o755)
+        if name:
+            (tmp_path / "bin" / name).symlink_to(there)
+        return str(there)
+
+    node = lay("node", b"#!/bin/sh\nexit 1\n", at="node/bin/node")
+    yield lay, node
+    languages._untyping.cache_clear()
+
+
+def found():
+    languages._untyping.cache_clear()
+    return languages._untyping()
+
+
+def test_what_takes_types_away_is_found_in_the_order_of_the_operators_page(tools):
+    lay, node = tools
+    assert (found(), LANGUAGES["typescript"].find()) == (None, None)
+    lay("tsc", b"#!/usr/bin/env node\n", at="modules/typescript/bin/tsc")
+    assert found() is None  # TypeScript 7 has no library of this kind
+    library = lay("", b"", at="modules/typescript/lib/typescript.js")
+    assert (found(), LANGUAGES["typescript"].find()) == (library, node)
+    esbuild = lay("esbuild", b"#!/usr/bin/env node\n", at="modules/esbuild/bin/esbuild")
+    assert found() == library  # a script that starts esbuild shows the walls nothing to start
+    lay("", b"\x7fELF", at="modules/esbuild/bin/esbuild")
+    assert found() == esbuild
+
+
+def test_a_node_that_takes_types_away_itself_needs_nothing_else(tools):
+    lay, _ = tools
+    newer = lay("", b"#!/bin/sh\nexit 0\n", at="node/bin/node")
+    assert found() == newer
+
+
 @needs_typescript
 def test_all_of_typescript_is_understood_and_types_are_not_checked():
     code = """

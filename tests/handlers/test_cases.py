@@ -5,6 +5,8 @@ from uuid import uuid4
 
 import pytest
 
+from gateways import sandbox
+from gateways.languages import LANGUAGES
 from tests.api import Api, Tenant
 from tests.probes import faults, refusal
 
@@ -193,6 +195,14 @@ def test_the_catalogue_comes_by_number_in_pages_and_by_each_filter(tenant: Tenan
     both = catalogue(tenant.live, case_type="mcq", difficulty="easy")
     assert both == [one for one in everything if (one["case_type"], one["difficulty"]) == ("mcq", "easy")]
     assert tenant.test.get("/platform-cases/?page_size=100").json()["results"] == everything[:100]
+
+
+def test_the_catalogue_names_the_languages_that_run_here(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert set(tenant.live.get("/platform-cases/").json()["languages"]) <= set(LANGUAGES)
+    monkeypatch.setattr(sandbox, "missing", lambda: tuple(LANGUAGES.keys() - {"sql", "python"}))
+    assert tenant.live.get("/platform-cases/").json()["languages"] == ["python", "sql"]
 
 
 def test_own_cases_come_newest_first_and_by_change(tenant: Tenant) -> None:

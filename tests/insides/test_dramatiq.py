@@ -77,6 +77,22 @@ def test_a_message_wakes_whoever_waits(settings: Settings, monkeypatch: pytest.M
         each.close()
 
 
+def test_calls_for_what_others_have_fetched_end_no_wait(
+    settings: Settings, calls: tuple[Broker, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inside, "WAIT_SECONDS", 25)
+    listener, (sender, _) = broker.make(settings.redis_url, seconds=60), calls
+    sender.client.rpush(sender._calls(QUEUE), *[1] * 5)
+    found: list[list[Any]] = []
+    thread = threading.Thread(target=lambda: found.append(listener.do_fetch(QUEUE, 1)))
+    thread.start()
+    wait_until(lambda: sender.client.llen(sender._calls(QUEUE)) == 0)
+    dramatiq.actor(broker=sender, actor_name=QUEUE, queue_name=QUEUE)(print).send()
+    thread.join(30)
+    assert [len(one) for one in found] == [1]
+    listener.close()
+
+
 def test_whoever_ends_waits_for_nothing(
     calls: tuple[Broker, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,20 +1,27 @@
 """Events become deliveries in turns, and past what is locked."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
+from queue import Queue
 from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 import store
 from rules.clock import now
-from store.delivering import fanout
+from rules.retries import Outcome
+from store.delivering import fanout, sending
 from tests.hooks import caller, deliveries_of, happen, new_caller, new_endpoint, wired
+from tests.waiting import TRIES
 from workers import outbox as relays
 
 __all__ = ["caller", "wired"]
 
 MANY = 300
+LEASE = timedelta(minutes=1)
 
 
 def turn(**options: Any) -> fanout.FannedOut:
@@ -36,7 +43,7 @@ def locked(endpoint_id: Any, how: str) -> Any:
         session.execute(
             text(f"SELECT id FROM webhook_endpoints WHERE id = :id FOR {how}"), {"id": endpoint_id}
         )
-        yield
+        yield session
 
 
 def relay() -> tuple[float, bool]:
@@ -101,3 +108,55 @@ def test_a_turn_looks_at_what_it_takes_and_not_at_all_that_waits(caller: Any) ->
     assert seen(plan[0]["Plan"]) <= 40  # ten of each, and one look for each
     with store.transaction() as session:  # nobody after this has to wait for them
         session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
+
+
+WAITS = text("SELECT count(*) FROM pg_locks WHERE pid = :pid AND NOT granted")
+
+
+def begin(session: Session, started: "Queue[int]") -> None:
+    """Say which of the database's processes works for a transaction."""
+    started.put(session.execute(text("SELECT pg_backend_pid()")).scalar_one())
+
+
+def await_wait(session: Session, pid: int) -> None:
+    """Return once a process of the database waits for a lock."""
+    assert any(session.scalar(WAITS, {"pid": pid}) for _ in range(TRIES)), "it does not wait"
+
+
+def test_making_deliveries_and_writing_down_results_never_wait_for_each_other_in_a_circle(
+    caller: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fanout, "LOCK_MS", 60_000)  # what waits in a circle is to be found in it
+    ids = [new_endpoint(caller, f"https://example.com/{number}")[0] for number in range(20)]
+    happen(caller, "job.created")
+    assert turn().deliveries == len(ids)
+    with store.transaction() as session:
+        claimed = sending.claim(session, dict.fromkeys(ids, 1), lease=LEASE)
+    happen(caller, "job.closed")
+    started: Queue[int] = Queue()
+
+    def settle() -> None:
+        with store.transaction() as session:
+            begin(session, started)
+            results = [
+                sending.Attempt(one.id, one.endpoint_id, 1, now(), Outcome(200, 1), one.lease_until)
+                for one in claimed
+            ]
+            sending.settle(session, results)
+
+    def fan_out() -> fanout.FannedOut:
+        with store.transaction() as session:
+            begin(session, started)
+            return fanout.fan_out(session, limit=100)
+
+    with ThreadPoolExecutor(2) as pool:
+        # The one that writes results comes first to an endpoint that somebody holds, and will want all the others; the
+        # one that makes deliveries comes after it, and must not hold any of these by then.
+        with locked(min(ids), "NO KEY UPDATE") as session:
+            settling = pool.submit(settle)
+            await_wait(session, started.get())
+            fanning = pool.submit(fan_out)
+            await_wait(session, started.get())
+        settling.result()
+        assert fanning.result().deliveries == len(ids)
+    assert [one.status for id in ids for one in deliveries_of(id)] == ["delivered", "pending"] * len(ids)

@@ -41,6 +41,12 @@ def test_every_moment_is_moved_or_stays_for_a_reason(table: Table) -> None:
         assert moving.owned(table), "say whose its rows are, or why it stays"
 
 
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_an_index_leads_to_what_is_moved_and_deleted(table: Table) -> None:
+    if moving.owned(table) == moving.TESTS and table.name not in moving.STAY:
+        assert moving._leads_to_tests(table)
+
+
 def test_what_is_named_as_staying_is_there() -> None:
     there = {table.name for table in TABLES}
     there |= {f"{table.name}.{column.name}" for table in TABLES for column in moving.moments(table)}

@@ -15,6 +15,7 @@ from app.instance import doctor, metrics, processes
 from app.instance.settings import Settings
 from rules.clock import now
 from store import outbox
+from store.database import aside
 from store.database.aside import Row, SetAside
 from store.database.due import Due
 from store.delivering import fanout
@@ -156,6 +157,43 @@ def test_an_event_that_cannot_be_fanned_out_stops_no_other(wired: Settings) -> N
     relays.fan_out(lambda: rings.append(1))
     assert [len(deliveries_of(one)) for one in endpoints] == [2, 1]
     assert set_aside() == {}
+
+
+def test_an_event_that_is_tried_again_is_alone_and_one_in_a_turn(
+    wired: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other = new_caller(), new_caller()
+    endpoints = [new_endpoint(one)[0] for one in (mine, other)]
+    with store.transaction() as session:
+        session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
+    happen(mine, "job.created", "job.closed")
+    with store.transaction() as session:
+        waiting = session.scalars(select(Event.id).where(Event.fanned_out_at.is_(None))).all()
+        for id in waiting:
+            aside.keep(session, "fan-out", [Row(id, mine.organisation_id, True)], ValueError(), again=True)
+        session.execute(text("UPDATE set_aside SET again_at = now()"))
+    happen(other, "job.created")
+
+    def turn() -> tuple[list[int], list[int]]:
+        monkeypatch.setattr(relays, "_looked", 0.0)
+        relays.fan_out(lambda: None)
+        return [len(deliveries_of(one)) for one in endpoints], sorted(
+            one.tries for one in set_aside().values()
+        )
+
+    kind = SimpleNamespace(due=fanout.WAITING)
+    with falling_due.stubborn(kind, waiting[0]), monkeypatch.context() as patch:
+        patch.setattr(relays, "_fan_out_apart", lambda *_: pytest.fail("it failed others"))
+        with store.transaction() as session:
+            session.execute(
+                text("UPDATE set_aside SET again_at = again_at - interval '1 minute' WHERE row_id = :id"),
+                {"id": waiting[0]},
+            )
+        assert turn() == ([0, 1], [1, 2])
+        assert turn() == ([1, 1], [2])
+    with store.transaction() as session:
+        session.execute(text("UPDATE set_aside SET again_at = now()"))
+    assert turn() == ([2, 1], [])
 
 
 def test_rows_that_somebody_has_in_hand_are_put_off_with_their_organisation_alone(wired: Settings) -> None:

@@ -4,6 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
@@ -18,6 +19,7 @@ from store.database.ids import new_id
 from tests.hooks import nothing_else_is_due, wait_until, wired
 from workers import broker, jobs, leases
 from workers import outbox as relays
+from workers import turns as paces
 from workers.actors import AHEAD, Actors
 from workers.turns import Turns
 
@@ -108,6 +110,51 @@ def test_organisations_and_modes_take_turns():
         with turns.next() as taken:
             order.append(Party(taken.organisation_id, taken.livemode))
     assert order == sorted(parties, key=lambda one: one.organisation_id) * 3
+
+
+def test_a_flood_is_held_to_its_pace_and_what_gathered_in_some_seconds_goes_out_at_once(monkeypatch):
+    clock = SimpleNamespace(moment=1_000.0, monotonic=lambda: clock.moment)
+    monkeypatch.setattr(paces, "time", clock)
+    owner, other = party(), party()
+    add(400, owner=owner)
+    turns, begun = Turns("test", threads=1_000, a_second=25), []
+
+    def begin():
+        begun.append(0)
+        while True:
+            with turns.next() as taken:
+                if taken is None:
+                    return
+                begun[-1] += 1
+
+    for seconds in (0, 0, 2, 60):
+        clock.moment += seconds
+        begin()
+    at_once = pytest.approx(125, abs=1)
+    assert begun == [at_once, 0, pytest.approx(50, abs=1), at_once]
+    add(1, owner=other)
+    with turns.next() as taken:
+        assert taken.organisation_id == other.organisation_id
+
+
+def test_while_somebody_waits_for_the_turn_of_others_somebody_looks():
+    flood, other = party(), party()
+    add(2, owner=flood)
+    turns = Turns("test", threads=2)
+
+    def wait(seconds):
+        with turns.next(patience=seconds) as taken:
+            return taken
+
+    with turns.next() as held, ThreadPoolExecutor(2) as pool:
+        assert held.organisation_id == flood.organisation_id  # and that is its share
+        short = pool.submit(wait, 1.0)
+        wait_until(lambda: turns._looking)
+        long = pool.submit(wait, 60.0)
+        wait_until(lambda: len(turns._changed._waiters) == 2)
+        assert short.result() is None
+        add(1, owner=other)  # no bell tells of it
+        assert long.result(timeout=30).organisation_id == other.organisation_id
 
 
 def test_a_flood_of_one_organisation_stands_before_nobody():
