@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -72,23 +73,33 @@ def plain(name: str, value: Value, unit: str) -> Figure:
 
 def main(measure: Callable[[bool], list[Figure]], description: str | None) -> None:
     """Run one bench from the command line."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
-    given = parser.parse_args()
+    given = parser(description).parse_args()
+    run(lambda: (measure(given.quick), {}), given.json)
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Make what reads the command line of any bench."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    made.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
+    return made
+
+
+def run(measure: Callable[[], tuple[list[Figure], dict[str, Any]]], file: Path | None) -> None:
+    """Measure, print the figures, and write them to a file with whatever else is to be kept."""
     began = usage()
-    figures = measure(given.quick)
+    figures, more = measure()
     busy = round(100 * others(began), 1)
     show(figures)
     print(f"Others used {busy:g} % of the machine's time meanwhile.", flush=True)
-    if given.json:
+    if file:
         whole = {
             "measured": f"{datetime.now(UTC):%Y-%m-%d}",
             "machine": machine.described(),
             "others": busy,
             "figures": [asdict(one) for one in figures],
         }
-        given.json.write_text(json.dumps(whole, indent=1) + "\n")
+        file.write_text(json.dumps(whole | more, indent=1) + "\n")
 
 
 def show(figures: list[Figure]) -> None:

@@ -196,13 +196,15 @@ def shown(seen: Seen) -> Seen:
 
 
 @contextmanager
-def started(tasks: Sequence[dict[str, Any]]) -> Iterator[Callable[[], list[dict[str, Any]]]]:
+def started(
+    tasks: Sequence[dict[str, Any]], command: Sequence[str] = COMMAND
+) -> Iterator[Callable[[], list[dict[str, Any]]]]:
     """Start the load; what is given begins it and waits for what it saw."""
     loaders = []
     try:
         for task in tasks:
             loader = subprocess.Popen(
-                COMMAND, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
             loaders.append(loader)
             _say(loader, json.dumps(task))
@@ -255,11 +257,11 @@ def differences(ids: list[UUID], texts: list[str], messages: list[int]) -> list[
     return faults
 
 
-def percentile(values: list[float], per_cent: int) -> float:
+def percentile(values: list[float], per_cent: float) -> float:
     """Return a percentile of seconds in milliseconds; of nothing, none is too long."""
     if not values:
         return 0.0
-    return 1000 * sorted(values)[min(len(values) - 1, len(values) * per_cent // 100)]
+    return 1000 * sorted(values)[min(len(values) - 1, int(len(values) * per_cent / 100))]
 
 
 def _room(owner: UUID) -> dict[str, Any]:
