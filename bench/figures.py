@@ -20,7 +20,8 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import make_url
 
-from app.instance import embedded, wiring
+from app.instance import children, embedded, places, wiring
+from app.instance.embedded import Servers
 from app.instance.settings import ROOT, Settings
 from bench import machine
 from store.operating import migrate
@@ -28,6 +29,7 @@ from store.operating import migrate
 CACHE = ROOT / ".cache"
 # Servers that are measured have the first core for themselves; load, PostgreSQL and Redis share the last one.
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+_running: dict[str, Servers] = {}  # of the place that there is
 SERVER, LOAD = {CORES[0]} if CORES else set(), {CORES[-1]} if CORES else set()
 
 
@@ -126,7 +128,9 @@ def place(**changes: object) -> Iterator[Settings]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hiring-bench-")))
         folder.chmod(0o711)  # so that what the servers keep is within, and goes with it
         ours = ("redis",) if server else ("postgres", "redis")
-        given = stack.enter_context(embedded.use(folder, ours, durable=True))
+        where = places.settle(folder)
+        servers = stack.enter_context(embedded.own(where, ours, kind="command"))
+        given = embedded.published(where)
         if server:
             given |= {"postgres": stack.enter_context(fenced(server))}
         migrate.upgrade(str(given["postgres"]))
@@ -142,7 +146,28 @@ def place(**changes: object) -> Iterator[Settings]:
             **changes,  # type: ignore[arg-type]  # names of settings, whose types differ
         )
         wiring.configure(settings)
+        _running["servers"] = servers
         yield settings
+
+
+def restart_database(settings: Settings) -> float | None:
+    """Start PostgreSQL anew, with none of its files in the system's memory; return the seconds that the start took.
+
+    Return None, and do nothing, where the server is not of our own.
+    """
+    servers = _running["servers"]
+    if "postgres" not in servers.processes:
+        return None
+    with psycopg.connect(settings.database_url) as connection:
+        [[folder]] = connection.execute("SHOW data_directory").fetchall()
+    children.stop(servers.processes["postgres"], servers.recipes["postgres"].stop, patience=120)
+    for path in (one for one in Path(folder).rglob("*") if one.is_file()):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    began = time.monotonic()
+    servers.start("postgres")
+    return time.monotonic() - began
 
 
 @contextmanager

@@ -1,17 +1,21 @@
 """What an open load asks for: a mix of reads, writes and candidates' saves over some organisations, or one thing alone.
 
+Whoever asks has an address of their own, as behind a proxy: candidates of one address would share its turns and limits.
 Each maker is given a seed and gives calls without an end; what the same seed makes is the same each time.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from ipaddress import IPv4Address
 from random import Random
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from bench.scale_rows import CASE, EXTRA, STARTED, key
 from bench.sides import PREFIX
 
 HOST = "Host: 127.0.0.1\r\n"
+PROXIED = {"TRUSTED_PROXIES": "127.0.0.1"}  # so that addresses are believed
 CANDIDATE = "/api/v1/candidate/invites"
 
 
@@ -114,16 +118,26 @@ def of(kind: str, among: Among) -> Call:
     _, keyed, make, status = MIXED[kind]
     organisation = among.one()
     method, path, body = make(among, organisation)
-    return Call(kind, written(method, path, body, key(organisation) if keyed else ""), status)
+    sent = (
+        written(method, path, body, key(organisation))
+        if keyed
+        else written(method, path, body, address=anywhere(path))
+    )
+    return Call(kind, sent, status)
+
+
+def anywhere(who: str) -> str:
+    """Return the address of somebody."""
+    return str(IPv4Address(0x0A000000 + crc32(who.encode()) % 0x1000000))
 
 
 def pages(given: Mapping[str, Any], chance: Random) -> Iterator[Call]:
     """Make calls for careers pages: a job's, and by turns the list of its organisation's jobs."""
     among = Among(given, chance)
     while True:
-        company = f"/careers/company-{(one := among.one())}/"
-        yield Call("careers list", written("GET", company), 200)
-        yield Call("careers job", written("GET", f"{company}jobs-{among.parent(one)}/"), 200)
+        company, address = f"/careers/company-{(one := among.one())}/", anywhere(among.fresh())
+        yield Call("careers list", written("GET", company, address=address), 200)
+        yield Call("careers job", written("GET", f"{company}jobs-{among.parent(one)}/", address=address), 200)
 
 
 def one(given: Mapping[str, Any], _chance: Random) -> Iterator[Call]:
@@ -136,10 +150,11 @@ def one(given: Mapping[str, Any], _chance: Random) -> Iterator[Call]:
 MAKERS = {"mixed": mixed, "pages": pages, "one": one}
 
 
-def written(method: str, path: str, body: Any = None, key: str = "") -> bytes:
+def written(method: str, path: str, body: Any = None, key: str = "", address: str = "") -> bytes:
     """Write a request as it goes out."""
     head = f"{method} {path} HTTP/1.1\r\n{HOST}"
     head += f"Authorization: Bearer {key}\r\n" if key else ""
+    head += f"X-Forwarded-For: {address}\r\n" if address else ""
     if body is None:
         return f"{head}\r\n".encode()
     content = json.dumps(body).encode()

@@ -48,6 +48,13 @@ class Went:
             per_cent,
         )
 
+    def first(self) -> dict[str, float]:
+        """Return how many seconds the first request of each kind took."""
+        found: dict[str, float] = {}
+        for kind, took in zip(self.kinds, self.took, strict=True):
+            found.setdefault(kind, took)
+        return found
+
     def between(self, since: float, until: float) -> list[float]:
         """Return how many seconds those took that were due then."""
         return [took for due, took in zip(self.due, self.took, strict=True) if since <= due < until]

@@ -179,7 +179,7 @@ def picture(results: dict[str, Any], scheme: str) -> str:
 
 def soak(result: dict[str, Any], scheme: str) -> str:
     """Draw what was sampled of the soak."""
-    panels = {panel: result["curves"][panel] for panel in DRAWN}
+    panels = {panel: result["curves"][panel] for panel in DRAWN if panel in result["curves"]}
     ends = (
         f"{panel}: {'; '.join(f'{name} {number(points[-1][1])}' for name, points in drawn.items())}."
         for panel, drawn in panels.items()

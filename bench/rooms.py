@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -168,18 +168,32 @@ def measure(quick: bool) -> list[Figure]:
     ]
 
 
-def search(probe: Callable[[int], Seen], confirm: Callable[[int], Seen]) -> Seen:
+class Tried(Protocol):
+    """How a number of something went."""
+
+    @property
+    def holds(self) -> bool: ...
+
+    def show(self) -> None: ...
+
+
+T = TypeVar("T", bound=Tried)
+
+
+def search(
+    probe: Callable[[int], T], confirm: Callable[[int], T], *, first: int = FIRST, most: int = MOST
+) -> T:
     """Double until it does not hold, halve the gap until it is small, and see whether that holds for long."""
 
     def holds(count: int) -> bool:  # what else the machine does may spoil one try
         return any(shown(probe(count)).holds for _ in range(TRIES))
 
-    low, high = 0, FIRST
-    while high <= MOST and holds(high):
+    low, high = 0, first
+    while high <= most and holds(high):
         low, high = high, high * 2
     if not low:
-        raise SystemExit(f"Not even {FIRST} rooms hold.")
-    while high <= MOST and high / low > CLOSE:
+        raise SystemExit(f"Not even {first} hold.")
+    while high <= most and high / low > CLOSE:
         middle = round(math.sqrt(low * high))
         if holds(middle):
             low = middle
@@ -190,7 +204,7 @@ def search(probe: Callable[[int], Seen], confirm: Callable[[int], Seen]) -> Seen
     return found
 
 
-def shown(seen: Seen) -> Seen:
+def shown(seen: T) -> T:
     seen.show()
     return seen
 
