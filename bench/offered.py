@@ -1,15 +1,14 @@
 """An open load that is offered to a web process, and how it went."""
 
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from bench import rooms
-from bench.rooms import percentile
+from bench import loaders
+from bench.loaders import percentile
 from bench.scale_rows import Filled
 
-COMMAND = (sys.executable, "-m", "bench.load")
+LOAD = "bench.load"
 CONNECTIONS = 128
 LATE_MS = 25  # at p99: a load that was later than that has measured itself
 
@@ -83,7 +82,7 @@ def mixed(filled: Filled, port: int, *, first: int, count: int, seed: int, **mor
 
 def started(tasks: Sequence[dict[str, Any]]) -> AbstractContextManager[Callable[[], list[dict[str, Any]]]]:
     """Start a process for each load; what is given begins them and waits for what they saw."""
-    return rooms.started(tasks, COMMAND)
+    return loaders.started(tasks, LOAD)
 
 
 def offer(*tasks: dict[str, Any]) -> list[Went]:

@@ -123,7 +123,7 @@ def sampled(
 
 
 @contextmanager
-def waits(settings: Settings, every: float = 0.02) -> Iterator[Counter[str]]:
+def waits(settings: Settings, every: float = 0.05) -> Iterator[Counter[str]]:
     """Count what statements under way wait for, each so many seconds as long as the block; `CPU` waits for nothing."""
     found: Counter[str] = Counter()
     over = threading.Event()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench import figures, rooms, samples, scale_rows
+from bench import figures, loaders, scale_rows
 from bench.figures import Figure
 from bench.offered import Went
 from bench.scale_place import Place, Round, Web
@@ -34,9 +34,11 @@ class Lengths:
     long: int
     rounds: int
     burst_every: int
+    close: float  # how near a rate is found
+    tries: int  # of a rate, one of which has to hold
 
 
-LENGTHS, QUICK = Lengths(10, 30, 3, 10), Lengths(3, 6, 1, 3)
+LENGTHS, QUICK = Lengths(10, 30, 3, 10, 1.08, 2), Lengths(3, 5, 1, 3, 1.5, 1)
 
 
 @dataclass
@@ -85,11 +87,13 @@ def mixed(place: Place, among: int, lengths: Lengths) -> tuple[list[Figure], int
             return Step(rate, place.run(web, task)[0].went)
 
         place.warm(web, lambda seconds: [place.mixed(web, 0, among, rate=FIRST, seconds=seconds)])
-        found = rooms.search(
+        found = loaders.search(
             lambda rate: tried(rate, lengths.probe),
             lambda rate: tried(rate, lengths.long),
             first=FIRST,
             most=MOST,
+            close=lengths.close,
+            tries=lengths.tries,
         )
         made = [figures.plain(f"{name}: saturation", found.count, "/s")]
         for share in SHARES:
@@ -123,6 +127,9 @@ def at_share(name: str, held: Sequence[Round]) -> list[Figure]:
         made.append(
             figures.plain(f"{name}: memory of {process}", [one.memory[process] for one in held], "MiB")
         )
+    made.append(
+        figures.plain(f"{name}: statements under way that wait for a lock", [one.locked for one in held], "%")
+    )
     faults = sum(sum(one.went.faults.values()) for one in held)
     return [
         *made,
@@ -168,13 +175,10 @@ def two_processes(place: Place, saturated: int, lengths: Lengths) -> list[Figure
                     return [place.everyone(web, rate=SHARES[0] / 100 * saturated, seconds=seconds)]
 
                 place.warm(web, make)
-                with samples.waits(place.settings) as waits:
-                    held = place.sound(web, make, what=f"{processes} web")
+                held = place.sound(web, make, what=f"{processes} web")
             if held:
                 found.append(held[0].web_cpu)
-                print(f"    statements under way: {waits.most_common(6)}", flush=True)
-                locks = sum(count for what, count in waits.items() if what.startswith("Lock:"))
-                locked[processes].append(100 * locks / max(1, waits.total()))
+                locked[processes].append(held[0].locked)
     if not all(cpu.values()):
         return []
     name = "scale: CPU of a request at two web processes as a multiple of one"
@@ -183,7 +187,7 @@ def two_processes(place: Place, saturated: int, lengths: Lengths) -> list[Figure
         *(figures.plain(f"scale: CPU of a request, web processes: {one}", cpu[one], "us") for one in cpu),
         *(
             figures.plain(
-                f"scale: statements that wait for a row's lock, web processes: {one}", locked[one], "%"
+                f"scale: statements under way that wait for a lock, web processes: {one}", locked[one], "%"
             )
             for one in cpu
         ),

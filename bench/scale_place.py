@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,11 +31,21 @@ class Web:
 
 @dataclass
 class Round:
-    """A load, and what the processes used meanwhile: seconds of a core, and MiB at its end."""
+    """A load; what the processes used meanwhile, seconds of a core and MiB at its end; what statements waited for."""
 
     went: Went
     cpu: dict[str, float]
     memory: dict[str, float]
+    waits: Counter[str]
+
+    @property
+    def locked(self) -> float:
+        """Return how many of a hundred statements that were under way waited for a lock."""
+        return (
+            100
+            * sum(self.waits[one] for one in self.waits if one.startswith("Lock"))
+            / max(1, self.waits.total())
+        )
 
     @property
     def web_cpu(self) -> float:
@@ -86,12 +97,19 @@ class Place:
     def run(self, web: Web, *tasks: dict[str, Any]) -> list[Round]:
         """Offer loads beside each other; what the processes used is that of all of them."""
         processes = samples.servers(self.settings) | {"web": web.pid}
-        with offered.started(tasks) as begin, samples.used(processes) as cpu:
+        with (
+            offered.started(tasks) as begin,
+            samples.used(processes) as cpu,
+            samples.waits(self.settings) as waits,
+        ):
             told = begin()
         cpu["load"] = sum(one["cpu"] for one in told)
         memory = {name: sum(map(samples.pss, figures.family(pid))) for name, pid in processes.items()}
         memory["load"] = sum(one["memory"] for one in told)
-        return [Round(Went(one, task["seconds"]), cpu, memory) for one, task in zip(told, tasks, strict=True)]
+        return [
+            Round(Went(one, task["seconds"]), cpu, memory, waits)
+            for one, task in zip(told, tasks, strict=True)
+        ]
 
     def sound(self, web: Web, make: Any, *, what: str) -> list[Round]:
         """Do the same with the tasks that `make` makes, again where one was late; nothing where each try was."""
@@ -99,6 +117,7 @@ class Place:
             found = self.run(web, *make())
             for one in found:
                 print(f"  {what}: {one.went}", flush=True)
+            print(f"    statements under way: {found[0].waits.most_common(5)}", flush=True)
             if all(one.went.is_sound for one in found):
                 return found
             self.refused += 1

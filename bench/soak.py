@@ -12,12 +12,12 @@ from typing import Any
 
 import store
 from app.instance.settings import Settings
-from bench import figures, flat, offered, samples, scale_rows
+from bench import depth_rows, figures, flat, offered, samples, scale_rows
 from bench.deliveries import Receiver, receiving
 from bench.figures import Figure
+from bench.loaders import percentile
 from bench.mix import PROXIED
 from bench.offered import Went
-from bench.rooms import percentile
 from bench.sides import PLANS, free_port
 from bench.start import answers
 from rules.caller import Caller
@@ -106,7 +106,7 @@ def listen(receiver: Receiver) -> None:
     """Give some organisations an endpoint that takes all that happens."""
     with store.transaction() as session:
         for number in range(WITH_ENDPOINT):
-            owner = scale_rows.made_id("organisations", number)
+            owner = depth_rows.made_id("organisations", number)
             caller = Caller(owner, livemode=True, plan_name="enterprise")
             url = f"http://127.0.0.1:{receiver.port}/{number}"
             endpoint, _ = webhooks.create(session, caller, url=url, events=["*"], name="", description="")

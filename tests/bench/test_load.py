@@ -14,8 +14,8 @@ import pytest
 
 from bench import offered
 from bench.load import arrivals
+from bench.loaders import SETTLED
 from bench.offered import Went
-from bench.rooms import SETTLED
 
 RATE, SECONDS, SEED = 100, 4, 7
 STALLS, STALL_SECONDS = 2, 0.5  # of these seconds
