@@ -150,7 +150,7 @@ def place(**changes: object) -> Iterator[Settings]:
         yield settings
 
 
-def restart_database(settings: Settings) -> float | None:
+def restart_database() -> float | None:
     """Start PostgreSQL anew, with none of its files in the system's memory; return the seconds that the start took.
 
     Return None, and do nothing, where the server is not of our own.
@@ -158,10 +158,8 @@ def restart_database(settings: Settings) -> float | None:
     servers = _running["servers"]
     if "postgres" not in servers.processes:
         return None
-    with psycopg.connect(settings.database_url) as connection:
-        [[folder]] = connection.execute("SHOW data_directory").fetchall()
     children.stop(servers.processes["postgres"], servers.recipes["postgres"].stop, patience=120)
-    for path in (one for one in Path(folder).rglob("*") if one.is_file()):
+    for path in (one for one in (servers.where.state / "postgres").rglob("*") if one.is_file()):
         with path.open("rb") as file:
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -17,7 +17,7 @@ from bench.sides import PLANS
 
 ORGANISATIONS, ROWS = 10_000, 1_000_000
 QUICK_ORGANISATIONS, QUICK_ROWS = 1_000, 50_000
-FIRST, MOST = 64, 16_384  # requests a second: the first try and the last
+FIRST, MOST = 16, 16_384  # requests a second: the first try and the last
 LIMIT_MS = 500  # p99 that a rate is answered with
 ANSWERED = 0.97  # of what is offered, while it is offered
 SHARES = (50, 80)  # per cent of the saturation rate
@@ -222,7 +222,7 @@ def cold(place: Place, saturated: int, lengths: Lengths) -> list[Figure]:
     rate = COLD_SHARE * saturated
     started, first, waited = [], [], dict[str, list[float]]({"cold": [], "warm": []})
     for _ in range(lengths.rounds):
-        took = figures.restart_database(place.settings)
+        took = figures.restart_database()
         if took is None:
             print("  left out: this PostgreSQL is not the bench's own, to be started anew", flush=True)
             return []
