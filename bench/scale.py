@@ -19,7 +19,6 @@ ORGANISATIONS, ROWS = 10_000, 1_000_000
 QUICK_ORGANISATIONS, QUICK_ROWS = 1_000, 50_000
 FIRST, MOST = 16, 16_384  # requests a second: the first try and the last
 LIMIT_MS = 500  # p99 that a rate is answered with
-ANSWERED = 0.97  # of what is offered, while it is offered
 SHARES = (50, 80)  # per cent of the saturation rate
 SMALL_SHARE, CAREERS_RATE, COLD_SHARE = 0.3, 60, 0.2
 TWO = 1.1  # a request's CPU at two processes, of that at one
@@ -38,7 +37,7 @@ class Lengths:
     tries: int  # of a rate, one of which has to hold
 
 
-LENGTHS, QUICK = Lengths(10, 30, 3, 10, 1.08, 2), Lengths(3, 5, 1, 3, 1.5, 1)
+LENGTHS, QUICK = Lengths(10, 30, 3, 10, 1.08, 2), Lengths(4, 6, 1, 3, 1.5, 2)
 
 
 @dataclass
@@ -50,10 +49,8 @@ class Step:
 
     @property
     def holds(self) -> bool:
-        """Whether all was answered, and as fast as it came."""
-        went = self.went
-        in_time = went.p(99) <= LIMIT_MS and went.rate >= ANSWERED * went.count / went.seconds
-        return in_time and went.is_sound and not went.faults
+        """Whether all was answered as fast as it came: otherwise the line grows, and the wait in it."""
+        return self.went.p(99) <= LIMIT_MS and self.went.is_sound and not self.went.faults
 
     def show(self) -> None:
         """Print it."""

@@ -10,10 +10,10 @@ from typing import Any
 
 from app.instance.settings import Settings
 from bench import figures, offered, samples
-from bench.mix import PROXIED
+from bench.mix import PREFIX, PROXIED, key
 from bench.offered import Went
-from bench.scale_rows import Filled, key
-from bench.sides import PLANS, PREFIX, free_port
+from bench.scale_rows import Filled
+from bench.sides import PLANS, free_port
 from bench.start import answers
 
 TRIES = 3  # of a load that was late

@@ -13,16 +13,13 @@ import psycopg
 
 import store
 from bench import depth_rows
-from bench.depth_rows import BATCH, COPIED, DESCRIPTION, chance, id, made_id  # noqa: A004 - as depth_rows has it
+from bench.depth_rows import BATCH, COPIED, DESCRIPTION, chance, id  # noqa: A004 - as depth_rows has it
+from bench.mix import CASE, EXTRA, STARTED
 from rules.caller import Caller
 from store.accounts import organisations
 from store.assessing import assessments
 from store.database import engine
 from store.hiring import jobs
-
-EXTRA = 20  # assessments and jobs of the large organisation, beside the one that each has
-STARTED = 5  # one invitation of so many
-CASE = made_id("cases", 1)  # the place that each session's case was taken from
 
 # Of row n: its number among those of the same parity, whose it is, and which assessment or job it is of.
 HALF = "(n / 2)"
@@ -127,11 +124,6 @@ class Filled:
 
     organisations: int
     rows: int
-
-
-def key(organisation: int) -> str:
-    """Return an organisation's key."""
-    return f"ct_live_{organisation:040}"
 
 
 def fill(count: int, rows: int) -> Filled:

@@ -12,11 +12,10 @@ from typing import Any
 
 import store
 from app.instance.settings import Settings
-from bench import depth_rows, figures, flat, offered, samples, scale_rows
+from bench import depth_rows, figures, flat, mix, offered, samples, scale_rows
 from bench.deliveries import Receiver, receiving
 from bench.figures import Figure
 from bench.loaders import percentile
-from bench.mix import PROXIED
 from bench.offered import Went
 from bench.sides import PLANS, free_port
 from bench.start import answers
@@ -122,11 +121,11 @@ def instance(settings: Settings) -> Iterator[tuple[int, dict[str, int]]]:
         found = samples.servers(settings)
         for name, each in words.items():
             command = [sys.executable, "-P", "-m", "app.cli", *each]
-            process = figures.start(command, settings, PLANS=PLANS, LOG_LEVEL="WARNING", **PROXIED)
+            process = figures.start(command, settings, PLANS=PLANS, LOG_LEVEL="WARNING", **mix.PROXIED)
             figures.pin(process.pid, set(figures.CORES))  # as the system likes: it is no race
             stack.callback(figures.stop, process)
             found[name] = process.pid
-        path, key = f"/api/v1/public{FIRST}", scale_rows.key(1)
+        path, key = f"{mix.PREFIX}{FIRST}", mix.key(1)
         figures.wait_until(lambda: answers(port, path, key), seconds=60, what="The start")
         yield port, found
 

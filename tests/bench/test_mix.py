@@ -10,7 +10,7 @@ from random import Random
 from sqlalchemy import make_url
 
 from app.instance.settings import ROOT
-from bench import mix, scale_rows
+from bench import mix
 from tests.servers import _text
 
 FEW, ROWS = 11, 1_100
@@ -72,7 +72,7 @@ def test_rows_of_an_organisation_are_within_what_there_is() -> None:
     chance = Random(1)
     for number in range(FEW):
         among = mix.Among(GIVEN | {"first": number, "count": 1}, chance)
-        rows = {among.row(number, step) for step in (1, scale_rows.STARTED) for _ in range(500)}
+        rows = {among.row(number, step) for step in (1, mix.STARTED) for _ in range(500)}
         assert max(rows) < ROWS
         assert {row % 2 for row in rows} == {number > 0}
         assert all(number == 0 or 1 + row // 2 % (FEW - 1) == number for row in rows)

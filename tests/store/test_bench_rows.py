@@ -7,7 +7,7 @@ import pytest
 
 import store
 from app.instance.settings import Settings
-from bench import depth_rows, funnel, scale_rows, search
+from bench import depth_rows, funnel, mix, scale_rows, search
 from rules.caller import Caller
 from store.accounts import organisations
 from store.assessing import assessments
@@ -26,7 +26,7 @@ FILLS = {
         (
             table,
             statement,
-            {"organisations": FEW, "parents": FEW + scale_rows.EXTRA, "rows": ROWS}[measure] - 1,
+            {"organisations": FEW, "parents": FEW + mix.EXTRA, "rows": ROWS}[measure] - 1,
         )
         for table, statement, measure in scale_rows.STEPS
     ],
