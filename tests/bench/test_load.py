@@ -17,7 +17,7 @@ from bench.load import arrivals
 from bench.loaders import SETTLED
 from bench.offered import Went
 
-RATE, SECONDS, SEED = 100, 4, 7
+RATE, SECONDS, SEED = 100, 5, 7
 STALLS, STALL_SECONDS = 2, 0.5  # of these seconds
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 SLOW = 0.2  # seconds that nothing takes but what waits for a stall
