@@ -143,12 +143,12 @@ def fill(count: int, rows: int) -> Filled:
             for table in dict.fromkeys(table for table, _, _ in STEPS):
                 bared.enter_context(depth_rows.bare(connection, table))
             for table, statement, measure in STEPS:
-                of_table = counts[measure]
+                of_table, made = counts[measure], 0
                 given = {"organisation": owner.id, "organisations": count, "rows": of_table}
                 for first in range(0, of_table, BATCH):
                     last = min(first + BATCH, of_table) - 1
-                    connection.execute(statement, given | {"first": first, "last": last})
-                print(f"{table}: {of_table:,}", file=sys.stderr, flush=True)
+                    made += connection.execute(statement, given | {"first": first, "last": last}).rowcount
+                print(f"{table}: {made:,}", file=sys.stderr, flush=True)
         connection.execute("VACUUM ANALYZE")
     print(f"Filled in {time.monotonic() - began:.0f} s.", file=sys.stderr, flush=True)
     return Filled(count, rows)
