@@ -20,7 +20,7 @@ from app.http.application import create_app
 from app.instance.settings import Settings
 from bench import figures
 from bench.figures import Figure
-from bench.rooms import percentile, started
+from bench.loaders import percentile, started
 from bench.sides import KINDS, PLANS, PREFIX, free_port, prepare
 from bench.start import answers
 from store.accounts import keys, organisations

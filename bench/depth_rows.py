@@ -34,6 +34,7 @@ TABLES = (
     "interview_templates",
     "api_keys",
     "session_cases",
+    "organisations",
 )
 
 

@@ -14,12 +14,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
 from sqlalchemy import make_url
 
-from app.instance import embedded, wiring
+from app.instance import children, embedded, places, wiring
+from app.instance.embedded import Servers
 from app.instance.settings import ROOT, Settings
 from bench import machine
 from store.operating import migrate
@@ -27,6 +29,7 @@ from store.operating import migrate
 CACHE = ROOT / ".cache"
 # Servers that are measured have the first core for themselves; load, PostgreSQL and Redis share the last one.
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+_running: dict[str, Servers] = {}  # of the place that there is
 SERVER, LOAD = {CORES[0]} if CORES else set(), {CORES[-1]} if CORES else set()
 
 
@@ -72,23 +75,33 @@ def plain(name: str, value: Value, unit: str) -> Figure:
 
 def main(measure: Callable[[bool], list[Figure]], description: str | None) -> None:
     """Run one bench from the command line."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
-    given = parser.parse_args()
+    given = parser(description).parse_args()
+    run(lambda: (measure(given.quick), {}), given.json)
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Make what reads the command line of any bench."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    made.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
+    return made
+
+
+def run(measure: Callable[[], tuple[list[Figure], dict[str, Any]]], file: Path | None) -> None:
+    """Measure, print the figures, and write them to a file with whatever else is to be kept."""
     began = usage()
-    figures = measure(given.quick)
+    figures, more = measure()
     busy = round(100 * others(began), 1)
     show(figures)
     print(f"Others used {busy:g} % of the machine's time meanwhile.", flush=True)
-    if given.json:
+    if file:
         whole = {
             "measured": f"{datetime.now(UTC):%Y-%m-%d}",
             "machine": machine.described(),
             "others": busy,
             "figures": [asdict(one) for one in figures],
         }
-        given.json.write_text(json.dumps(whole, indent=1) + "\n")
+        file.write_text(json.dumps(whole | more, indent=1) + "\n")
 
 
 def show(figures: list[Figure]) -> None:
@@ -115,7 +128,9 @@ def place(**changes: object) -> Iterator[Settings]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hiring-bench-")))
         folder.chmod(0o711)  # so that what the servers keep is within, and goes with it
         ours = ("redis",) if server else ("postgres", "redis")
-        given = stack.enter_context(embedded.use(folder, ours, durable=True))
+        where = places.settle(folder)
+        servers = stack.enter_context(embedded.own(where, ours, kind="command"))
+        given = embedded.published(where)
         if server:
             given |= {"postgres": stack.enter_context(fenced(server))}
         migrate.upgrade(str(given["postgres"]))
@@ -131,7 +146,26 @@ def place(**changes: object) -> Iterator[Settings]:
             **changes,  # type: ignore[arg-type]  # names of settings, whose types differ
         )
         wiring.configure(settings)
+        _running["servers"] = servers
         yield settings
+
+
+def restart_database() -> float | None:
+    """Start PostgreSQL anew, with none of its files in the system's memory; return the seconds that the start took.
+
+    Return None, and do nothing, where the server is not of our own.
+    """
+    servers = _running["servers"]
+    if "postgres" not in servers.processes:
+        return None
+    children.stop(servers.processes["postgres"], servers.recipes["postgres"].stop, patience=120)
+    for path in (one for one in (servers.where.state / "postgres").rglob("*") if one.is_file()):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    began = time.monotonic()
+    servers.start("postgres")
+    return time.monotonic() - began
 
 
 @contextmanager

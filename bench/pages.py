@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.instance.settings import ROOT
-from bench.picture import COLOURS, Bar, draw
+from bench.picture import COLOURS, Bar, curves, draw
 
 RESULTS, README, SPEED = ROOT / "bench/results.json", ROOT / "README.md", ROOT / "docs/speed.md"
 PICTURES = {scheme: ROOT / f"docs/speed-{scheme}.svg" for scheme in COLOURS}
+SOAK = {scheme: ROOT / f"docs/soak-{scheme}.svg" for scheme in COLOURS}
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 # What a chooser asks for, and which figure answers it.
 ROWS = {
@@ -38,6 +39,9 @@ PANELS = {
     "post": "CPU of an invitation by POST (less is better)",
 }
 TITLE = "CPU that one request takes, beside peers that do the same work"
+SOAKED = "What an instance takes under a steady load"
+# Of what was sampled, what is drawn; the rest stands in the table.
+DRAWN = ("Memory (PSS), MiB", "Open descriptors", "Dead rows, % of all", "Waiting", "Requests, ms")
 
 Figure = dict[str, Any]
 
@@ -59,6 +63,8 @@ def write(benches: tuple[str, ...]) -> None:
         raise SystemExit(f"Not measured yet: {'; '.join(sorted(missing))}.")
     for scheme, path in PICTURES.items():
         path.write_text(picture(results, scheme))
+        if "soak" in results:
+            SOAK[scheme].write_text(soak(results["soak"], scheme))
     for page, lines in ((README, readme(results)), (SPEED, speed(results, benches))):
         before, _, rest = page.read_text().partition(BEGIN)
         page.write_text("\n".join([f"{before}{BEGIN}", *lines, END + rest.partition(END)[2]]))
@@ -67,10 +73,7 @@ def write(benches: tuple[str, ...]) -> None:
 def readme(results: dict[str, Any]) -> Iterator[str]:
     """Yield the README's lines: the picture, what a chooser asks for, and whatever else is missed."""
     figures = {one["name"]: one for one in every(results)}
-    yield "<picture>"
-    yield '  <source media="(prefers-color-scheme: dark)" srcset="docs/speed-dark.svg">'
-    yield f'  <img src="docs/speed-light.svg" alt="{TITLE}" width="760">'
-    yield "</picture>"
+    yield from shown("speed", TITLE, "docs/")
     yield ""
     yield "| What | Reached (least to most of the rounds) | Target |"
     yield "|---|---|---|"
@@ -97,7 +100,29 @@ def speed(results: dict[str, Any], benches: tuple[str, ...]) -> Iterator[str]:
             continue
         yield measured(results[bench])
         yield ""
+        if bench == "soak":
+            yield from soaked(results[bench])
         yield from table(results[bench]["figures"])
+
+
+def soaked(result: dict[str, Any]) -> Iterator[str]:
+    """Yield the picture of the soak, and what rises in it."""
+    yield from shown("soak", SOAKED)
+    yield ""
+    yield (
+        f"In its later half these rise: {', '.join(result['rising'])}."
+        if result["rising"]
+        else ("In its later half nothing rises.")
+    )
+    yield ""
+
+
+def shown(name: str, title: str, folder: str = "") -> Iterator[str]:
+    """Yield the lines that show a picture of both schemes."""
+    yield "<picture>"
+    yield f'  <source media="(prefers-color-scheme: dark)" srcset="{folder}{name}-dark.svg">'
+    yield f'  <img src="{folder}{name}-light.svg" alt="{title}" width="760">'
+    yield "</picture>"
 
 
 def measured(result: dict[str, Any]) -> str:
@@ -150,3 +175,17 @@ def picture(results: dict[str, Any], scheme: str) -> str:
     )
     ends = "A line on each bar is the least and the most of its rounds."
     return draw(TITLE, " ".join([*told, ends]), panels, scheme)
+
+
+def soak(result: dict[str, Any], scheme: str) -> str:
+    """Draw what was sampled of the soak."""
+    panels = {panel: result["curves"][panel] for panel in DRAWN if panel in result["curves"]}
+    ends = (
+        f"{panel}: {'; '.join(f'{name} {number(points[-1][1])}' for name, points in drawn.items())}."
+        for panel, drawn in panels.items()
+    )
+    notes = (
+        f"{result['rate']} requests a second for {result['minutes']:g} minutes, on {result['measured']}",
+        result["machine"],
+    )
+    return curves(SOAKED, notes, f"{SOAKED}, at its end. {' '.join(ends)}", panels, scheme)

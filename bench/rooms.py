@@ -5,12 +5,8 @@ is measured from the moment at which it was due. Then, at half as many rooms, wh
 """
 
 import hashlib
-import json
-import math
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,9 +16,10 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 import store
-from app.instance.settings import ROOT, Settings
+from app.instance.settings import Settings
 from bench import figures
 from bench.figures import Figure
+from bench.loaders import percentile, search, started
 from bench.sides import KINDS, PLANS, free_port, prepare
 from bench.start import answers, memory
 from rules.clock import now
@@ -33,13 +30,10 @@ from store.interviewing import documents, stream
 from store.interviewing.rooms import Interview, InterviewEvent, InterviewUpdate
 
 LIMIT_MS, GOAL_MS = 250, 100
-FIRST, MOST, CLOSE = 32, 2048, 1.08  # rooms: the first try, the last, and how near a number is found
-TRIES = 2  # of a number, one of which has to hold
+FIRST, MOST = 32, 2048  # rooms: the first try and the last
 LOADERS = 2  # processes that the people are in
 PER_ORGANISATION = 400  # rooms: it may have 1,000 channels in a process
-SETTLED = 2.0  # seconds from when all are there
 RATE, CONNECTIONS = 50, 8  # requests a second beside the rooms
-COMMAND = (sys.executable, "-m", "bench.rooms_load")
 
 
 @dataclass
@@ -147,7 +141,12 @@ def measure(quick: bool) -> list[Figure]:
     probe, long = (6, 10) if quick else (15, 60)
     with figures.place(plans=PLANS) as settings:
         place = Place(settings)
-        found = search(lambda count: place.run(count, probe), lambda count: place.run(count, long))
+        found = search(
+            lambda count: place.run(count, probe),
+            lambda count: place.run(count, long),
+            first=FIRST,
+            most=MOST,
+        )
         half = place.run(max(1, found.count // 2), long, beside=True)
         half.show()
         alone = place.run(0, long, beside=True)
@@ -166,72 +165,6 @@ def measure(quick: bool) -> list[Figure]:
             "rooms: faults at these numbers", len(found.faults + half.faults + alone.faults), "", 0
         ),
     ]
-
-
-def search(probe: Callable[[int], Seen], confirm: Callable[[int], Seen]) -> Seen:
-    """Double until it does not hold, halve the gap until it is small, and see whether that holds for long."""
-
-    def holds(count: int) -> bool:  # what else the machine does may spoil one try
-        return any(shown(probe(count)).holds for _ in range(TRIES))
-
-    low, high = 0, FIRST
-    while high <= MOST and holds(high):
-        low, high = high, high * 2
-    if not low:
-        raise SystemExit(f"Not even {FIRST} rooms hold.")
-    while high <= MOST and high / low > CLOSE:
-        middle = round(math.sqrt(low * high))
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
-    while not (found := shown(confirm(low))).holds:
-        low = int(low * 0.9)
-    return found
-
-
-def shown(seen: Seen) -> Seen:
-    seen.show()
-    return seen
-
-
-@contextmanager
-def started(tasks: Sequence[dict[str, Any]]) -> Iterator[Callable[[], list[dict[str, Any]]]]:
-    """Start the load; what is given begins it and waits for what it saw."""
-    loaders = []
-    try:
-        for task in tasks:
-            loader = subprocess.Popen(
-                COMMAND, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-            )
-            loaders.append(loader)
-            _say(loader, json.dumps(task))
-        for loader in loaders:
-            if _hear(loader) != "ready":
-                raise SystemExit("The people could not come in.")
-
-        def begin() -> list[dict[str, Any]]:
-            moment = time.monotonic() + SETTLED
-            for loader in loaders:
-                _say(loader, str(moment))
-            return [json.loads(_hear(loader)) for loader in loaders]
-
-        yield begin
-    finally:
-        for loader in loaders:
-            loader.kill()
-            loader.wait()
-
-
-def _say(loader: "subprocess.Popen[str]", line: str) -> None:
-    assert loader.stdin
-    loader.stdin.write(line + "\n")
-    loader.stdin.flush()
-
-
-def _hear(loader: "subprocess.Popen[str]") -> str:
-    assert loader.stdout
-    return loader.stdout.readline().strip()
 
 
 def differences(ids: list[UUID], texts: list[str], messages: list[int]) -> list[str]:
@@ -253,13 +186,6 @@ def differences(ids: list[UUID], texts: list[str], messages: list[int]) -> list[
             if said.get(id, 0) != count:
                 faults.append("other messages are kept")
     return faults
-
-
-def percentile(values: list[float], per_cent: int) -> float:
-    """Return a percentile of seconds in milliseconds; of nothing, none is too long."""
-    if not values:
-        return 0.0
-    return 1000 * sorted(values)[min(len(values) - 1, len(values) * per_cent // 100)]
 
 
 def _room(owner: UUID) -> dict[str, Any]:

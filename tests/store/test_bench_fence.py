@@ -1,6 +1,7 @@
 """A bench measures in a database of its own, whatever database it is told of."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import psycopg
 from sqlalchemy import make_url
 
 from app.instance.settings import ROOT
+from bench.__main__ import BENCHES
 from tests.servers import _text
 
 BENCH = """
@@ -38,6 +40,18 @@ def test_a_bench_leaves_the_database_alone_that_it_is_told_of(servers: dict[str,
     assert database not in before
     assert redis != servers["redis"]
     assert database not in databases(named)
+
+
+def test_every_bench_that_knows_the_store_has_such_a_database() -> None:
+    sources = {path.stem: path.read_text() for path in (ROOT / "bench").glob("*.py")}
+    benches = {name: text for name, text in sources.items() if "if __name__" in text} | {
+        name: sources[name] for name in BENCHES
+    }
+    touching = {
+        name for name, text in benches.items() if re.search(r"^(import|from) (store|psycopg)\b", text, re.M)
+    }
+    assert {"soak", "depth", "bulk"} <= touching
+    assert [name for name in touching if "figures.place(" not in benches[name]] == []
 
 
 def databases(url: str) -> set[str]:

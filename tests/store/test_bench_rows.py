@@ -7,14 +7,14 @@ import pytest
 
 import store
 from app.instance.settings import Settings
-from bench import depth_rows, funnel, search
+from bench import depth_rows, funnel, mix, scale_rows, search
 from rules.caller import Caller
 from store.accounts import organisations
 from store.assessing import assessments
 from store.hiring import jobs
 
 pytestmark = pytest.mark.usefixtures("app")
-ROWS = 300
+ROWS, FEW = 300, 11
 FILLS = {
     "depth": [(one.table, one.statement, int(ROWS * one.share)) for one in depth_rows.FILLINGS],
     "funnel": [
@@ -22,6 +22,14 @@ FILLS = {
         for table, statement, share in funnel.STEPS
     ],
     "search": [("candidates", search.CANDIDATES, ROWS)],
+    "scale": [
+        (
+            table,
+            statement,
+            {"organisations": FEW, "parents": FEW + mix.EXTRA, "rows": ROWS}[measure] - 1,
+        )
+        for table, statement, measure in scale_rows.STEPS
+    ],
 }
 
 
@@ -39,7 +47,7 @@ def test_every_table_takes_the_rows_of_a_bench(bench: str, settings: Settings) -
         caller = Caller(owner.id, livemode=True, plan_name="enterprise")
         for make in (assessments.create, jobs.create):
             make(session, caller, {"title": "First"})
-    given = {"organisation": owner.id, "other": other.id}
+    given = {"organisation": owner.id, "other": other.id, "organisations": FEW}
     with psycopg.connect(settings.database_url) as connection:
         connection.execute("DELETE FROM audit_chains")  # other tests' rows have one, too
         for table, statement, count in FILLS[bench]:
