@@ -13,20 +13,25 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from greenlet import getcurrent, greenlet
+
 from app.cli import main as command_line
+from app.http import pipeline
 from app.http.pipeline import Pipeline
+from app.http.threads import places
 from app.instance.settings import ROOT
 from bench import figures
 from bench.figures import Figure
 from bench.requests import load
 from bench.sides import KINDS, PLANS, Side, ask, free_port, prepare
+from store.database import greenlets, loops, pipe
 
 STEPS = ("identify", "count", "read", "run", "render")
 TOTALS = "BENCH_TOTALS"  # names the file that the process writes what it has spent to, when it is told to
 
 
 def measure(quick: bool) -> list[Figure]:
-    """Load one process whose steps are timed, in rounds; what is no step is the loop's or the hops'."""
+    """Load one process whose steps are timed, in rounds; what is no step is the server's and the drivers'."""
     spent: dict[str, list[float]] = defaultdict(list)
     with (
         figures.place(plans=PLANS) as settings,
@@ -41,14 +46,13 @@ def measure(quick: bool) -> list[Figure]:
         ask(side, KINDS["get"], key)
         load(side, "get", key, 1, Path(folder))
         for _ in range(2 if quick else 5):
-            before, loop = told(side, totals), in_loop(side)
+            before = told(side, totals)
             round = load(side, "get", key, 1 if quick else 4, Path(folder))
-            after, loop = told(side, totals), in_loop(side) - loop
+            after = told(side, totals)
             count = after["requests"] - before["requests"]
             steps = {name: (after[name] - before[name]) / count / 1000 for name in STEPS}
-            server = loop / count * 1e6
-            hops = round.cpu - server - sum(steps.values())
-            for name, cost in {**steps, "server": server, "hops": hops, "all": round.cpu}.items():
+            server = round.cpu - sum(steps.values())
+            for name, cost in {**steps, "server and drivers": server, "all": round.cpu}.items():
                 spent[name].append(cost)
     return [figures.plain(f"a GET's CPU: {name}", costs, "us") for name, costs in spent.items()]
 
@@ -61,30 +65,32 @@ def told(side: Side, totals: Path) -> dict[str, float]:
     return dict(json.loads(totals.read_text()))
 
 
-def in_loop(side: Side) -> float:
-    """Return the CPU time of the process's main thread, in which its loop runs."""
-    pid = side.process.pid
-    parts = Path(f"/proc/{pid}/task/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def serve(port: str) -> None:
-    """Be `hiring web` whose steps note the CPU time of their threads."""
+    """Be `hiring web` whose steps note the CPU time of their threads; not what others take while one waits."""
     spent: dict[str, int] = dict.fromkeys((*STEPS, "requests"), 0)
+    away: dict[greenlet, int] = defaultdict(int)
     adding = threading.Lock()
 
     def timed(name: str, step: Callable[..., Any]) -> Callable[..., Any]:
         def run(*given: Any) -> Any:
-            began = time.thread_time_ns()
+            mine = getcurrent()
+            began = time.thread_time_ns() - away[mine]
             try:
                 return step(*given)
             finally:
-                took = time.thread_time_ns() - began
+                took = time.thread_time_ns() - away[mine] - began
                 with adding:
                     spent[name] += took
                     spent["requests"] += name == "render"
 
         return run
+
+    def waiting(awaitable: Any) -> Any:
+        mine, left = getcurrent(), time.thread_time_ns()
+        try:
+            return greenlets.wait_for(awaitable)
+        finally:
+            away[mine] += time.thread_time_ns() - left
 
     def tell(_signal: int, _frame: object) -> None:
         file = Path(os.environ[TOTALS])
@@ -94,6 +100,8 @@ def serve(port: str) -> None:
 
     for name in STEPS:
         setattr(Pipeline, name, timed(name, getattr(Pipeline, name)))
+    for module in (loops, pipe, places, pipeline):
+        module.wait_for = waiting  # type: ignore[attr-defined]
     signal.signal(signal.SIGUSR1, tell)
     sys.argv = ["hiring", "web", "--port", port]
     command_line()
