@@ -1,21 +1,31 @@
-"""HTTP/1.1 over connections that were checked when they were made, and that are used again while they last."""
+"""HTTP/1.1 over connections that were checked when they were made, and that are used again while they last.
+
+Everything happens in callbacks of one event loop: a request that finds a kept connection is one write, and no task. The
+parser is llhttp, through httptools.
+"""
 
 import asyncio
+import select
 import ssl
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Hashable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple, cast
 
-import h11
+import httptools
 
 from gateways.addresses import connect
 
 KEEPALIVE_SECONDS = 15.0
 KEPT = 500  # idle connections, to all hosts together
-READ_BYTES = 16_384
+HEAD_BYTES = (
+    32_768  # of an answer, besides its body: heads, also those that come first, chunks' sizes, trailers
+)
+FED_BYTES = 16_384  # to the parser at once, which tells of nothing in between
+
+
+class ProtocolError(Exception):
+    """The other side does not speak HTTP."""
 
 
 class Origin(NamedTuple):
@@ -26,81 +36,204 @@ class Origin(NamedTuple):
     tls: bool
 
 
-@dataclass
-class Head:
-    """The beginning of an answer."""
+def head(first: str, headers: Iterable[tuple[str, str]]) -> str:
+    """Write lines of a request's head; ValueError for what would be more than its line."""
+    lines = [first, *(f"{name}: {value}" for name, value in headers)]
+    if not all(map(str.isprintable, lines)):
+        raise ValueError("A header contains a character that headers do not have.")
+    return "\r\n".join([*lines, ""])
 
-    status: int
-    headers: dict[str, str]  # names in lower case
+
+class Exchange:
+    """One request, and what has come of it so far."""
+
+    def __init__(self, origin: Origin, request: bytes, *, owner: Hashable, seconds: float, most: int) -> None:
+        """Ask for an owner, who connects within so many seconds and reads so many bytes of a body at most."""
+        self.origin, self.request, self.owner = origin, request, owner
+        self.seconds, self.most = seconds, most
+        self.status: int | None = None  # once the whole head is there
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.body = b""
+        self.heard = False  # anything since the request was sent
+        self.under_way: Connection | asyncio.Task[None] | None = None
+
+    def header(self, name: bytes) -> str | None:
+        """Return what a header (in lower case) says, or what the last of that name does."""
+        found = [value for each, value in self.headers if each.lower() == name]
+        return found[-1].decode("latin-1") if found else None
+
+    def begun(self) -> None:
+        """Hear that the answer's head is there."""
+
+    def ended(self, fault: Exception | None) -> None:
+        """Hear that it is over, once: all of the answer is there, or as much as may be; or what went wrong."""
+        raise NotImplementedError
+
+    def give_up(self) -> None:
+        """End it without a word."""
+        if isinstance(self.under_way, Connection):
+            self.under_way.leave()
+        elif self.under_way is not None:
+            self.under_way.cancel()
 
 
-class Connection:
-    """One connection, and where its conversation stands."""
+class _Awaited(Exchange):
+    """One whose end somebody awaits."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-        self._http = h11.Connection(h11.CLIENT)
+    def __init__(self, *given: Any, **limits: Any) -> None:
+        super().__init__(*given, **limits)
+        self.end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def ended(self, fault: Exception | None) -> None:
+        if self.end.cancelled():
+            return
+        if fault is None:
+            self.end.set_result(None)
+        else:
+            self.end.set_exception(fault)
+
+
+class Connection(asyncio.Protocol):
+    """One connection, and the exchange that it is in."""
+
+    def __init__(self, connections: "Connections", origin: Origin) -> None:
+        self._connections, self._origin = connections, origin
+        self._exchange: Exchange | None = None
+        self._parser = httptools.HttpResponseParser(self)
+        # As other clients read them too: lines that end without a CR, and a length beside chunks.
+        self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True, lenient_chunked_length=True)
         self.idle_since = 0.0
         self.used = False  # for a request before this one
-        self.heard = False  # anything since the request was sent
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._arrived = select.poll()
+        self._arrived.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
+
+    def ask(self, exchange: Exchange) -> None:
+        """Send a request; what comes of it the exchange will hear."""
+        self._exchange, exchange.under_way = exchange, self
+        self._framing = 0  # bytes that are not of the body
+        self._until_close, self._interim, self._complete, self._is_last = True, False, False, False
+        self._transport.write(exchange.request)
 
     @property
     def gone(self) -> bool:
-        """Whether the other side has hung up."""
-        return self._reader.at_eof() or self._writer.is_closing()
+        """Whether it is closed, from either side."""
+        return self._transport.is_closing()
 
-    async def ask(
-        self, target: str, headers: list[tuple[str, str]], body: bytes, *, method: str = "POST"
-    ) -> Head:
-        """Send a request and read the beginning of the answer."""
-        self.heard = False
-        request = h11.Request(method=method, target=target, headers=headers)
-        parts = (request, h11.Data(data=body), h11.EndOfMessage())
-        self._writer.write(b"".join(self._http.send(part) or b"" for part in parts))
-        await self._writer.drain()
-        while True:
-            event = await self._next()
-            if isinstance(event, h11.Response):
-                pairs = ((name.decode(), value.decode("latin-1")) for name, value in event.headers)
-                return Head(event.status_code, dict(pairs))
-            if not isinstance(event, h11.InformationalResponse):
-                raise ConnectionError("the endpoint hung up without an answer")
+    def quiet(self) -> bool:
+        """Say whether nothing has come since the last answer: neither a hang-up nor the answer to a later request.
 
-    async def body(self) -> AsyncIterator[bytes]:
-        """Read the rest of the answer, piece by piece."""
-        while isinstance(event := await self._next(), h11.Data):
-            yield bytes(event.data)
-
-    async def _next(self) -> Any:
-        while (event := self._http.next_event()) is h11.NEED_DATA:
-            data = await self._reader.read(READ_BYTES)
-            self.heard = self.heard or bool(data)
-            self._http.receive_data(data)
-        return event
-
-    def rewind(self) -> bool:
-        """Make ready for another request; False when this was the last one."""
-        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE or self.gone:
-            return False
-        if self._http.trailing_data[0]:  # would be taken for the answer to the next request
-            return False
-        self._http.start_next_cycle()
-        self.idle_since, self.used = time.monotonic(), True
-        return True
-
-    async def quiet(self) -> bool:
-        """Say whether nothing has come since the last answer: neither a hang-up nor the answer to a later request."""
-        for _ in range(2):  # turns of the loop: one sees that something has arrived, the next has read it
-            await asyncio.sleep(0)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(0):
-                await self._reader.read(1)
-                return False
-        return True
+        The system is asked, for what has arrived may not have been read yet.
+        """
+        return not self.gone and not self._arrived.poll(0)
 
     def drop(self) -> None:
         """Close at once."""
-        self._writer.transport.abort()
+        self._transport.abort()
+
+    def leave(self) -> None:
+        """Close at once, whatever its exchange still waits for."""
+        self._exchange = None
+        self.drop()
+
+    # --- What the transport tells
+
+    def data_received(self, data: bytes) -> None:
+        """Read a piece of the answer; what comes between two requests is no answer to the next one."""
+        exchange = self._exchange
+        if exchange is None:
+            self.drop()
+            return
+        exchange.heard = True
+        fault = None
+        try:
+            for start in range(0, len(data), FED_BYTES):
+                piece = data[start : start + FED_BYTES]
+                self._framing += len(piece)
+                self._parser.feed_data(piece)
+                if self._framing > HEAD_BYTES:
+                    raise ProtocolError("too much that is no body")
+                if self._complete or len(exchange.body) >= exchange.most:
+                    self._is_last = self._is_last or start + len(piece) < len(data)
+                    break
+        except httptools.HttpParserUpgrade:
+            fault = ProtocolError("it speaks another protocol from now on")
+        except (httptools.HttpParserError, ProtocolError) as error:
+            fault = ProtocolError(str(error))
+        if self._complete or len(exchange.body) >= exchange.most:
+            self._end(None, again=self._complete and not self._is_last and fault is None)
+        elif fault is not None:
+            self._end(fault)
+
+    def connection_lost(self, fault: Exception | None) -> None:
+        """End what is under way: the answer too, if it goes on until the connection is closed."""
+        exchange = self._exchange
+        if exchange is None:
+            return
+        if fault is None and exchange.status is not None and self._until_close:
+            self._end(None)
+        else:
+            where = "within its answer" if exchange.heard else "without an answer"
+            self._end(fault or ConnectionError(f"the endpoint hung up {where}"))
+
+    def _end(self, fault: Exception | None, *, again: bool = False) -> None:
+        exchange, self._exchange = self._exchange, None
+        assert exchange is not None
+        exchange.under_way = None
+        if again and not self.gone:
+            self.idle_since, self.used = time.monotonic(), True
+            self._connections.keep(self._origin, self)
+        else:
+            self.drop()
+        self._connections.ended(exchange, fault, self)
+
+    # --- What the parser tells. It goes on behind an answer's end as if there was another one; empty lines it skips.
+
+    def on_message_begin(self) -> None:
+        """Note that something comes behind the answer."""
+        self._is_last = self._is_last or self._complete
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a line of the head."""
+        exchange = self._exchange
+        if exchange is not None and exchange.status is None and not self._complete:
+            exchange.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """Keep the status, and see how the body ends; what answers come first are not meant."""
+        exchange = self._exchange
+        if exchange is None or self._complete:
+            return
+        status = self._parser.get_status_code()
+        self._interim = 100 <= status < 200
+        if self._interim:
+            exchange.headers.clear()
+            return
+        if status < 100:
+            raise ProtocolError("such a status does not exist")  # the parser stops
+        for name, value in exchange.headers:
+            if name.lower() == b"content-length":
+                self._until_close = False
+            elif name.lower() == b"transfer-encoding":
+                self._until_close = not value.lower().endswith(b"chunked")
+        exchange.status = status
+        exchange.begun()
+
+    def on_body(self, piece: bytes) -> None:
+        """Keep what may be kept of the body."""
+        exchange = self._exchange
+        if exchange is not None and not self._complete:
+            self._framing -= len(piece)
+            exchange.body += piece[: exchange.most - len(exchange.body)]
+
+    def on_message_complete(self) -> None:
+        """Note that the whole answer is there, and whether the connection may be used again."""
+        if not self._interim and not self._complete:
+            self._complete = True
+            self._is_last = not self._parser.should_keep_alive()
 
 
 class Connections:
@@ -112,41 +245,70 @@ class Connections:
         self._count = 0
         self._swept = 0.0
 
-    @asynccontextmanager
-    async def to(
-        self, origin: Origin, seconds: float, *, owner: Hashable, fresh: bool = False
-    ) -> AsyncIterator[Connection]:
-        """Lend a connection, made for its owner within so many seconds; it is kept if it can be used again."""
-        kept = None if fresh else await self._take(origin)
-        connection = kept or await self._make(origin, seconds, owner)
+    def begin(self, exchange: Exchange) -> None:
+        """Begin an exchange, over a connection that is kept or a new one; what comes of it that one will hear."""
+        kept = self._take(exchange.origin)
+        if kept is None:
+            self._begin_anew(exchange)
+        else:
+            kept.ask(exchange)
+
+    async def exchange(
+        self, origin: Origin, request: bytes, *, owner: Hashable, seconds: float, most: int
+    ) -> tuple[int, bytes]:
+        """Make one exchange and wait for its end; return the answer's status and as much of its body as may be."""
+        awaited = _Awaited(origin, request, owner=owner, seconds=seconds, most=most)
+        self.begin(awaited)
         try:
-            yield connection
-        except BaseException:
-            connection.drop()
+            await awaited.end
+        except asyncio.CancelledError:
+            awaited.give_up()
             raise
-        if self._count < KEPT and connection.rewind():
+        assert awaited.status is not None
+        return awaited.status, awaited.body
+
+    def _begin_anew(self, exchange: Exchange) -> None:
+        exchange.under_way = asyncio.get_running_loop().create_task(self._make(exchange))
+
+    async def _make(self, exchange: Exchange) -> None:
+        origin = exchange.origin
+        try:
+            made = await connect(
+                lambda: Connection(self, origin),
+                origin.host,
+                origin.port,
+                owner=exchange.owner,
+                tls=self._tls if origin.tls else None,
+                allow_private=self._allow_private,
+                seconds=exchange.seconds,
+            )
+        except Exception as fault:
+            exchange.under_way = None
+            exchange.ended(fault)
+        else:
+            made.ask(exchange)
+
+    def ended(self, exchange: Exchange, fault: Exception | None, connection: Connection) -> None:
+        """Hand on how an exchange ended; begin it anew where a kept connection broke before anything was heard."""
+        if fault is not None and connection.used and not exchange.heard:
+            self._begin_anew(exchange)  # it may have been closed while the request was on its way
+        else:
+            exchange.ended(fault)
+
+    def keep(self, origin: Origin, connection: Connection) -> None:
+        """Keep a connection for the next exchange."""
+        if self._count < KEPT:
             self._idle[origin].append(connection)
             self._count += 1
         else:
             connection.drop()
 
-    async def _make(self, origin: Origin, seconds: float, owner: Hashable) -> Connection:
-        made = await connect(
-            origin.host,
-            origin.port,
-            owner=owner,
-            tls=self._tls if origin.tls else None,
-            allow_private=self._allow_private,
-            seconds=seconds,
-        )
-        return Connection(*made)
-
-    async def _take(self, origin: Origin) -> Connection | None:
+    def _take(self, origin: Origin) -> Connection | None:
         self._sweep()
         while idle := self._idle.get(origin):
             connection = idle.pop()
             self._count -= 1
-            if await connection.quiet():
+            if connection.quiet():
                 return connection
             connection.drop()
         return None

@@ -15,9 +15,13 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
+from uuid import UUID
+
+import uvloop
 
 import store
 from gateways import webhooks
+from gateways.webhooks import Done, GiveUp
 from rules import signatures
 from rules.clock import now
 from rules.retries import Outcome
@@ -43,15 +47,16 @@ class Sender:
         """Send at most `share` deliveries of one organisation at once, and end within `grace` seconds."""
         self._shares = Shares(share)
         self._grace = grace
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()
         self._replacing: asyncio.TimerHandle | None = None
         self._stopping_since: float | None = None
         self._database = ThreadPoolExecutor(3, thread_name_prefix="sender-store")
-        self._under_way: dict[asyncio.Task[None], Claimed] = {}
-        # A result that finds no room keeps its slot: nothing more is begun than can be written down.
-        self._results: asyncio.Queue[Attempt] = asyncio.Queue(SLOTS)
+        self._under_way: dict[UUID, tuple[Claimed, GiveUp]] = {}
+        self._results: list[Attempt] = []
+        self._has_results, self._is_over = asyncio.Event(), False
+        self._unwritten: list[Claimed] = []  # have a result that found no room, and their slot until it does
 
     def start(self) -> None:
         """Begin."""
@@ -79,7 +84,7 @@ class Sender:
 
     async def _run(self) -> None:
         async with webhooks.Poster() as poster:
-            writer = asyncio.create_task(self._write())
+            writer = asyncio.create_task(self._write(poster))
             while self._stopping_since is None:
                 self._bell.clear()
                 await self._take(poster)
@@ -87,8 +92,9 @@ class Sender:
                     async with asyncio.timeout(POLL_SECONDS):
                         await self._bell.wait()
             await self._finish()
-            await self._results.join()
-            writer.cancel()
+            self._is_over = True
+            self._has_results.set()
+            await writer
 
     # --- Taking
 
@@ -122,37 +128,45 @@ class Sender:
             if claimed.lease_until < latest:  # it waited here for too long, and will be somebody else's
                 self._shares.ended(claimed)
                 continue
-            task = asyncio.create_task(self._send(poster, claimed))
-            self._under_way[task] = claimed
-            task.add_done_callback(partial(self._ended, poster))
+            done = partial(self._ended, poster, claimed)
+            self._under_way[claimed.id] = claimed, begin(poster, claimed, done)
 
-    def _ended(self, poster: webhooks.Poster, task: asyncio.Task[None]) -> None:
-        self._shares.ended(self._under_way.pop(task))
-        self._begin(poster)
+    def _ended(self, poster: webhooks.Poster, claimed: Claimed, result: Attempt) -> None:
+        del self._under_way[claimed.id]
+        self._results.append(result)
+        self._has_results.set()
+        if len(self._results) > SLOTS:  # nothing more is begun than can be written down
+            self._unwritten.append(claimed)
+        else:
+            self._shares.ended(claimed)
+            self._begin(poster)
+        if self._stopping_since is not None:
+            self._bell.set()
         # What comes back in one moment is replaced in one claim; what has just become due waits for none of that.
-        if self._replacing is None:
+        elif self._replacing is None:
             self._replacing = self._loop.call_later(GATHER_SECONDS, self._replace)
 
     def _replace(self) -> None:
         self._replacing = None
         self._bell.set()
 
-    # --- Posting
-
-    async def _send(self, poster: webhooks.Poster, claimed: Claimed) -> None:
-        await self._results.put(await attempt(poster, claimed))
-
     # --- Writing down
 
-    async def _write(self) -> None:
-        while True:
-            batch = [await self._results.get()]
-            await asyncio.sleep(GATHER_SECONDS)
-            while len(batch) < BATCH and not self._results.empty():
-                batch.append(self._results.get_nowait())
-            await self._settle(batch)
-            for _ in batch:
-                self._results.task_done()
+    async def _write(self, poster: webhooks.Poster) -> None:
+        """Write results down in batches, one after the other, until there will be no more."""
+        while self._results or not self._is_over:
+            await self._has_results.wait()
+            self._has_results.clear()
+            if self._results:
+                await asyncio.sleep(GATHER_SECONDS)
+            while self._results:
+                batch = self._results[:BATCH]
+                del self._results[:BATCH]
+                await self._settle(batch)
+                for claimed in self._unwritten:
+                    self._shares.ended(claimed)
+                self._unwritten.clear()
+                self._begin(poster)
 
     async def _settle(self, batch: list[Attempt]) -> None:
         """Write results down, however long the database is away; one that cannot be written spoils no other."""
@@ -181,13 +195,16 @@ class Sender:
     async def _finish(self) -> None:
         """Give back what has not been begun, wait for what is under way, and give back what has no answer by then."""
         await self._release(self._shares.leave())
-        tasks = dict(self._under_way)
-        if not tasks:
-            return
-        _, late = await asyncio.wait(tasks, timeout=self._left())
-        for task in late:
-            task.cancel()
-        await self._release([tasks[task] for task in late])
+        while self._under_way and (left := self._left()):
+            self._bell.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._bell.wait()
+        late = list(self._under_way.values())
+        self._under_way.clear()
+        for _, give_up in late:
+            give_up()
+        await self._release([claimed for claimed, _ in late])
 
     async def _release(self, claimed: Sequence[Claimed]) -> None:
         def release() -> None:
@@ -204,29 +221,40 @@ class Sender:
         return await self._loop.run_in_executor(self._database, function)
 
 
-async def attempt(poster: webhooks.Poster, claimed: Claimed) -> Attempt:
-    """Make one attempt; what cannot be made says so."""
+def begin(poster: webhooks.Poster, claimed: Claimed, done: Callable[[Attempt], object]) -> GiveUp:
+    """Begin one attempt, and call what is `done` with what came of it, later; what cannot be made says so."""
     moment = now()
+
+    def ended(outcome: Outcome) -> None:
+        measures.attempt(outcome)
+        number = claimed.attempts + (not outcome.ours)
+        done(Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome, claimed.lease_until))
+
     try:
-        outcome = await _post(poster, claimed)
+        return _post(poster, claimed, ended)
     except Exception:  # a fault of ours in one delivery: it waits, and the others go on
         log.exception("A delivery could not be sent.", extra={"delivery": str(claimed.id)})
-        outcome = Outcome(error="The service could not send it.", ours=True)
-    measures.attempt(outcome)
-    number = claimed.attempts + (not outcome.ours)
-    return Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome, claimed.lease_until)
+        return posting.say(ended, Outcome(error="The service could not send it.", ours=True))
 
 
-async def _post(poster: webhooks.Poster, claimed: Claimed) -> Outcome:
+async def attempt(poster: webhooks.Poster, claimed: Claimed) -> Attempt:
+    """Make one attempt, and wait for what comes of it."""
+    made: asyncio.Future[Attempt] = asyncio.get_running_loop().create_future()
+    begin(poster, claimed, made.set_result)
+    return await made
+
+
+def _post(poster: webhooks.Poster, claimed: Claimed, done: Done) -> GiveUp:
     body = webhooks.encode(claimed.payload)
     try:
         secrets = claimed.secrets()
     except Exception:
         log.exception("A webhook secret cannot be read: SECRET_KEY has changed.")
-        return Outcome(error="The service cannot read the endpoint's secret; rotate it.", ours=True)
+        error = "The service cannot read the endpoint's secret; rotate it."
+        return posting.say(done, Outcome(error=error, ours=True))
     headers = signatures.headers(secrets, claimed.payload["id"], int(time.time()), body)
     owner, livemode = claimed.organisation_id, claimed.payload["livemode"]
-    return await posting.post(poster, claimed.url, body, headers, owner=owner, livemode=livemode)
+    return posting.begin(poster, claimed.url, body, headers, owner=owner, livemode=livemode, done=done)
 
 
 def settle(batch: Sequence[Attempt]) -> None:

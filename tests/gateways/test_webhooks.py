@@ -359,7 +359,7 @@ def test_ports_that_have_run_out_are_not_the_endpoints_failure(receiver, monkeyp
     async def connect(*arguments, **options):
         raise OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
 
-    monkeypatch.setattr(asyncio, "open_connection", connect)  # 28,000 connections would be the other way
+    monkeypatch.setattr(addresses, "_connect", connect)  # 28,000 connections would be the other way
     assert webhooks.post(receiver.url, BODY, {}).ours
 
 
