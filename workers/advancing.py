@@ -32,6 +32,7 @@ from store.operating.clocks import Happened, Waiting
 from workers import actors, apart, deliveries, schedule
 from workers.jobs import JOBS
 from workers.schedule import Kind
+from workers.shares import LEASE
 
 BUDGET_SECONDS = 12.0  # of one request: what is left then is for the next one
 PATIENCE_SECONDS = 3.0  # for what others have in hand, at each moment
@@ -215,7 +216,7 @@ class _Clock:
     def _send(self) -> bool:
         with store.at_once() as means:
             rooms = dict.fromkeys(clocks.endpoints(means, self.organisation_id), AT_ONCE)
-            claimed = sending.claim(means, rooms, lease=deliveries.LEASE)
+            claimed = sending.claim(means, rooms, lease=LEASE)
         if claimed:
             deliveries.settle(self.attempt(claimed))
         return bool(claimed)

@@ -9,9 +9,9 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
@@ -28,12 +28,11 @@ from rules.retries import Outcome
 from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed
 from workers import measures, posting
-from workers.shares import SLOTS, Shares
+from workers.shares import LEASE, SLOTS, Shares, Taking
 
 log = logging.getLogger("hiring.deliveries")
 
 POLL_SECONDS = 1.0  # the net below the bell
-LEASE = timedelta(seconds=60)
 LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
 BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
 
@@ -50,8 +49,10 @@ class Sender:
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()
-        self._replacing: asyncio.TimerHandle | None = None
+        self._looking: asyncio.TimerHandle | None = None
         self._stopping_since: float | None = None
+        # Held by whoever claims, until what was claimed is kept: nobody counts on the same room.
+        self._claiming = threading.Lock()
         self._database = ThreadPoolExecutor(3, thread_name_prefix="sender-store")
         self._under_way: dict[UUID, tuple[Claimed, GiveUp]] = {}
         self._results: list[Attempt] = []
@@ -83,11 +84,11 @@ class Sender:
             runner.run(self._run())
 
     async def _run(self) -> None:
-        async with webhooks.Poster() as poster:
-            writer = asyncio.create_task(self._write(poster))
+        async with webhooks.Poster() as self._poster:
+            writer = asyncio.create_task(self._write())
             while self._stopping_since is None:
                 self._bell.clear()
-                await self._take(poster)
+                await self._take()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(POLL_SECONDS):
                         await self._bell.wait()
@@ -98,40 +99,64 @@ class Sender:
 
     # --- Taking
 
-    async def _take(self, poster: webhooks.Poster) -> None:
-        """Claim what is due and has room, and begin what has its turn."""
-        try:
-            claimed = await self._claim()
-        except Exception:
-            log.exception("Deliveries could not be taken; trying again.")
-            return
-        for one in claimed:
-            self._shares.keep(one)
-        self._begin(poster)
+    @contextmanager
+    def taking(self) -> Iterator[Taking]:
+        """Let some be claimed as they are made, and send what was taken. For any other thread.
 
-    async def _claim(self) -> list[Claimed]:
+        There is no room where somebody else claims just now, or nothing more is taken.
+        """
+        if not self._claiming.acquire(blocking=False):
+            yield Taking(lambda _due: {})
+            return
+        taking = Taking(self._shares.rooms)
+        try:
+            yield taking
+        except BaseException:
+            self._claiming.release()
+            raise
+        self._loop.call_soon_threadsafe(self._keep_taken, taking.taken)
+
+    async def _take(self) -> None:
+        """Claim what is due and has room, and begin what has its turn."""
         if not self._shares.has_room():
-            return []
+            return
         full = self._shares.full()
 
         def claim() -> list[Claimed]:
+            self._claiming.acquire()
             with store.at_once() as means:
                 due = sending.due(means, full=full)
                 # What ends meanwhile only makes more room than is seen here.
                 return sending.claim(means, self._shares.rooms(due), lease=LEASE)
 
-        return await self._in_thread(claim)
+        claimed: Sequence[Claimed] = ()
+        try:
+            claimed = await self._in_thread(claim)
+        except Exception:
+            log.exception("Deliveries could not be taken; trying again.")
+        self._keep(claimed)
 
-    def _begin(self, poster: webhooks.Poster) -> None:
+    def _keep_taken(self, claimed: Sequence[Claimed]) -> None:
+        self._keep(claimed)
+        if claimed:
+            self._look_soon()  # for what else the bell rang for
+
+    def _keep(self, claimed: Sequence[Claimed]) -> None:
+        for one in claimed:
+            self._shares.keep(one)
+        self._claiming.release()
+        self._begin()
+
+    def _begin(self) -> None:
         latest = now() + LEAST
         while self._stopping_since is None and (claimed := self._shares.next()):
             if claimed.lease_until < latest:  # it waited here for too long, and will be somebody else's
                 self._shares.ended(claimed)
                 continue
-            done = partial(self._ended, poster, claimed)
-            self._under_way[claimed.id] = claimed, begin(poster, claimed, done)
+            done = partial(self._ended, claimed)
+            self._under_way[claimed.id] = claimed, begin(self._poster, claimed, done)
 
-    def _ended(self, poster: webhooks.Poster, claimed: Claimed, result: Attempt) -> None:
+    def _ended(self, claimed: Claimed, result: Attempt) -> None:
         del self._under_way[claimed.id]
         self._results.append(result)
         self._has_results.set()
@@ -139,20 +164,24 @@ class Sender:
             self._unwritten.append(claimed)
         else:
             self._shares.ended(claimed)
-            self._begin(poster)
-        if self._stopping_since is not None:
+            self._begin()
+        if self._stopping_since is None:
+            self._look_soon()
+        else:
             self._bell.set()
-        # What comes back in one moment is replaced in one claim; what has just become due waits for none of that.
-        elif self._replacing is None:
-            self._replacing = self._loop.call_later(GATHER_SECONDS, self._replace)
 
-    def _replace(self) -> None:
-        self._replacing = None
+    def _look_soon(self) -> None:
+        """Look for what is due, once for all that ends within a moment; who rings waits for none of that."""
+        if self._looking is None:
+            self._looking = self._loop.call_later(GATHER_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._looking = None
         self._bell.set()
 
     # --- Writing down
 
-    async def _write(self, poster: webhooks.Poster) -> None:
+    async def _write(self) -> None:
         """Write results down in batches, one after the other, until there will be no more."""
         while self._results or not self._is_over:
             await self._has_results.wait()
@@ -166,7 +195,7 @@ class Sender:
                 for claimed in self._unwritten:
                     self._shares.ended(claimed)
                 self._unwritten.clear()
-                self._begin(poster)
+                self._begin()
 
     async def _settle(self, batch: list[Attempt]) -> None:
         """Write results down, however long the database is away; one that cannot be written spoils no other."""
@@ -194,6 +223,7 @@ class Sender:
 
     async def _finish(self) -> None:
         """Give back what has not been begun, wait for what is under way, and give back what has no answer by then."""
+        await self._in_thread(self._claiming.acquire)  # for good
         await self._release(self._shares.leave())
         while self._under_way and (left := self._left()):
             self._bell.clear()

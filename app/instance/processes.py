@@ -79,7 +79,7 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
     with ExitStack() as stack:
         if kinds is None or DELIVERIES in kinds:
             sender = Sender(share=settings.delivery_share, grace=settings.grace_seconds)
-            relay = Relay("relay", partial(fan_out, sender.ring))
+            relay = Relay("relay", partial(fan_out, sender))
             sender.start()
             stack.callback(sender.stop)
             relay.start()
