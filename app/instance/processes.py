@@ -1,5 +1,6 @@
 """The processes behind the web: the worker and the schedule. Several of each may run side by side."""
 
+import gc
 import logging
 import resource
 import signal
@@ -44,6 +45,7 @@ def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | N
     stopping = _stop_on_signals()
     metrics.serve(settings, "work", folder=folder)
     with working(settings, kinds):
+        gc.freeze()  # to look for garbage in what stays would be a pause in deliveries
         log.info("The worker is ready.")
         stopping.wait()
         log.info("The worker is stopping.")

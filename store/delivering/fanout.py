@@ -1,6 +1,6 @@
 """From events to deliveries: one row for each event and each endpoint that subscribes to it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -41,14 +41,14 @@ _FAN_OUT = Prepared(
           ON envelope.id = pair.event_id
         JOIN events AS event ON event.id = pair.event_id
         ON CONFLICT (endpoint_id, event_id) DO NOTHING
-        RETURNING id, endpoint_id
+        RETURNING id, endpoint_id, lease_until
     ), counted AS (
         UPDATE webhook_endpoints AS endpoint
         SET pending_delivery_count = pending_delivery_count + fresh.count, updated_at = clock_timestamp()
         FROM (SELECT endpoint_id, count(*) AS count FROM made GROUP BY endpoint_id) AS fresh
         WHERE endpoint.id = fresh.endpoint_id
     )
-    SELECT id FROM made
+    SELECT count(*) AS count, array_agg(id) FILTER (WHERE lease_until IS NOT NULL) AS claimed FROM made
     """)
 )
 
@@ -56,10 +56,15 @@ _FAN_OUT = Prepared(
 # Chosen so when some of them failed; those that did are set aside under this name.
 WAITING = Due("fan-out", Event, Event.created_at, Event.fanned_out_at.is_(None), order=Event.id)
 
+# Locks are waited for in ms: what workers write down is over in a moment, a request may take longer. And nobody waits
+# for the disk: the events are on it, and what of a fan-out is lost with the database is made again.
+_HURRY = "SELECT set_config('lock_timeout', '30', true) AS locks, set_config('synchronous_commit', 'off', true) AS disk"
+_HURRIED = Prepared(text(_HURRY))
+
 # Who has events that wait is found by one look into their index for each; then each has as many as all others.
 _WAITING = Prepared(
-    text("""
-    WITH RECURSIVE owners AS (
+    text(f"""
+    WITH RECURSIVE hurried AS MATERIALIZED ({_HURRY}), owners AS (
         (
             SELECT organisation_id, livemode FROM events WHERE fanned_out_at IS NULL
             ORDER BY organisation_id, livemode LIMIT 1
@@ -76,7 +81,7 @@ _WAITING = Prepared(
     )
     SELECT event.id, event.created_at, event.organisation_id, event.livemode, event.sequence, event.type, event.data,
            share.size
-    FROM share CROSS JOIN owners CROSS JOIN LATERAL (
+    FROM hurried CROSS JOIN share CROSS JOIN owners CROSS JOIN LATERAL (
         SELECT * FROM events
         WHERE fanned_out_at IS NULL AND organisation_id = owners.organisation_id AND livemode = owners.livemode
           AND id NOT IN (
@@ -85,7 +90,7 @@ _WAITING = Prepared(
         ORDER BY sequence LIMIT share.size FOR UPDATE SKIP LOCKED
     ) AS event
     ORDER BY event.organisation_id, event.livemode, event.sequence
-    """)
+    """)  # noqa: S608 - no value in it
 )
 
 # Their counts change: they are taken in one order, like everybody does who takes several, and at once as what they are
@@ -111,14 +116,6 @@ _ENDPOINTS = """
     ORDER BY endpoint.id
 """
 _WAITING_SHORTLY, _NOT_WAITING = (Prepared(text(_ENDPOINTS.format(how=how))) for how in ("", "SKIP LOCKED"))
-# Locks are waited for in ms: what workers write down is over in a moment, a request may take longer. And nobody waits
-# for the disk: the events are on it, and what of a fan-out is lost with the database is made again.
-_HURRIED = Prepared(
-    text(
-        "SELECT set_config('lock_timeout', '30', true) AS a, set_config('synchronous_commit', 'off', true) AS b"
-    )
-)
-
 Rooms = Callable[[Sequence[sending.Due]], Mapping[UUID, int]]
 
 
@@ -158,13 +155,14 @@ def fan_out(
     endpoints = asked.all(means, organisations=owners, moment=moment)
     locked = {one.organisation_id for one in endpoints if one.id is None}
     events = [event for event in found if event.organisation_id not in locked]
+    theirs = defaultdict(list)
+    for endpoint in endpoints:
+        theirs[endpoint.organisation_id, endpoint.livemode].append(endpoint)
     pairs = [
         (endpoint, event)
         for event in events
-        for endpoint in endpoints
-        if (endpoint.organisation_id, endpoint.livemode) == (event.organisation_id, event.livemode)
-        and endpoint.verified_at <= event.created_at
-        and catalogue.subscribes(endpoint.events, event.type)
+        for endpoint in theirs.get((event.organisation_id, event.livemode), ())
+        if endpoint.verified_at <= event.created_at and catalogue.subscribes(endpoint.events, event.type)
     ]
     wanted = {endpoint.id: endpoint for endpoint, _ in pairs if endpoint.at_once}
     room = Counter(rooms([sending.Due(one.id, one.organisation_id, one.failing) for one in wanted.values()]))
@@ -175,10 +173,10 @@ def fan_out(
 
 
 def _waiting(means: Change, limit: int, only: Sequence[Row] | None) -> Sequence[Any]:
-    _HURRIED.all(means)
     if only is None:
         return _WAITING.all(means, limit=limit, kind=WAITING.kind, moment=now())
     assert isinstance(means, Session)
+    _HURRIED.all(means)
     these = select(Event).where(*WAITING.among(only)).with_for_update(skip_locked=True)
     return means.scalars(these.order_by(Event.organisation_id, Event.livemode, Event.sequence)).all()
 
@@ -192,7 +190,7 @@ def _insert(
     lease_until: datetime,
 ) -> tuple[int, list[Claimed]]:
     """Write the deliveries; return how many were made, and those of them that there was room for."""
-    payloads = {event.id: envelope(event) for event in {event.id: event for _, event in pairs}.values()}
+    payloads = {id: envelope(event) for id, event in {event.id: event for _, event in pairs}.items()}
     values, taken = [], []
     for place, (endpoint, event) in enumerate(pairs):
         id, is_taken = new_id(), room[endpoint.id] > 0
@@ -202,7 +200,7 @@ def _insert(
         if is_taken:
             room[endpoint.id] -= 1
             taken.append((id, endpoint, payloads[event.id]))
-    made = _FAN_OUT.all(
+    made = _FAN_OUT.first(
         means,
         moment=moment,
         lease_until=lease_until,
@@ -210,8 +208,8 @@ def _insert(
         pairs=rows(values),
         envelopes=rows([{"id": id, "payload": payload} for id, payload in payloads.items()]),
     )
-    ids = {row.id for row in made}
-    return len(made), [_claimed(*each, lease_until) for each in taken if each[0] in ids]
+    ids = set(made.claimed or ())
+    return made.count, [_claimed(*each, lease_until) for each in taken if each[0] in ids]
 
 
 def _claimed(id: UUID, endpoint: Any, payload: dict[str, Any], lease_until: datetime) -> Claimed:
