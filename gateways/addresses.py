@@ -102,9 +102,8 @@ async def _connect(
     loop = asyncio.get_running_loop()
     failure: OSError = socket.gaierror(f"the name {host} has no address")
     for place, address in enumerate(addresses):
-        share = (end - loop.time()) / (
-            len(addresses) - place
-        )  # one that is silent leaves time for the others
+        # One that is silent leaves time for the others.
+        share = (end - loop.time()) / (len(addresses) - place)
         try:
             async with asyncio.timeout(share):
                 _, made = await loop.create_connection(

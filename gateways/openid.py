@@ -18,7 +18,8 @@ import orjson
 
 from gateways import webhooks
 from gateways.addresses import AddressRefusedError, BusyError
-from gateways.connections import Connections, ProtocolError, head
+from gateways.connections import Connections
+from gateways.conversations import ProtocolError, head
 from rules import links
 from rules.addresses import check_url
 from rules.errors import NotFound, SignInFailed, SignInProviderError, Unavailable

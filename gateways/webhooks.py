@@ -14,7 +14,8 @@ import orjson
 import uvloop
 
 from gateways.addresses import AddressRefusedError, BusyError, check_host
-from gateways.connections import Connections, Exchange, Origin, ProtocolError, head
+from gateways.connections import Connections
+from gateways.conversations import Exchange, Origin, ProtocolError, head
 from rules import signatures
 from rules.addresses import SCHEMES, check_url
 from rules.events import FIELDS
