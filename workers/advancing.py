@@ -29,7 +29,7 @@ from store.delivering import fanout, sending
 from store.delivering.sending import Attempt, Claimed
 from store.operating import clocks, moving
 from store.operating.clocks import Happened, Waiting
-from workers import actors, apart, deliveries, schedule
+from workers import actors, apart, attempts, deliveries, schedule
 from workers.jobs import JOBS
 from workers.schedule import Kind
 from workers.shares import LEASE
@@ -249,6 +249,6 @@ def _fan_out(session: Session, rows: Sequence[Row]) -> None:
 
 def _attempt_all(runner: asyncio.Runner, poster: Poster, claimed: list[Claimed]) -> list[Attempt]:
     async def gather() -> list[Attempt]:
-        return await asyncio.gather(*(deliveries.attempt(poster, one) for one in claimed))
+        return await asyncio.gather(*(attempts.attempt(poster, one) for one in claimed))
 
     return runner.run(gather())

@@ -21,13 +21,11 @@ import uvloop
 
 import store
 from gateways import webhooks
-from gateways.webhooks import Done, GiveUp
-from rules import signatures
+from gateways.webhooks import GiveUp
 from rules.clock import now
-from rules.retries import Outcome
 from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed
-from workers import measures, posting
+from workers import attempts, measures
 from workers.shares import LEASE, SLOTS, Shares, Taking
 
 log = logging.getLogger("hiring.deliveries")
@@ -111,10 +109,11 @@ class Sender:
         taking = Taking(self._shares.rooms)
         try:
             yield taking
-        except BaseException:
-            self._claiming.release()
-            raise
-        self._loop.call_soon_threadsafe(self._keep_taken, taking.taken)
+        finally:
+            if not taking.taken:
+                self._claiming.release()
+        if taking.taken:
+            self._loop.call_soon_threadsafe(self._keep_taken, taking.taken)
 
     async def _take(self) -> None:
         """Claim what is due and has room, and begin what has its turn."""
@@ -122,24 +121,29 @@ class Sender:
             return
         full = self._shares.full()
 
-        def claim() -> list[Claimed]:
-            self._claiming.acquire()
+        def claim() -> list[Claimed] | None:
             with store.at_once() as means:
-                due = sending.due(means, full=full)
-                # What ends meanwhile only makes more room than is seen here.
-                return sending.claim(means, self._shares.rooms(due), lease=LEASE)
+                if not (due := sending.due(means, full=full)):
+                    return None
+                self._claiming.acquire()
+                try:
+                    # What ends meanwhile only makes more room than is seen here.
+                    return sending.claim(means, self._shares.rooms(due), lease=LEASE)
+                except BaseException:
+                    self._claiming.release()
+                    raise
 
-        claimed: Sequence[Claimed] = ()
         try:
             claimed = await self._in_thread(claim)
         except Exception:
             log.exception("Deliveries could not be taken; trying again.")
-        self._keep(claimed)
+            return
+        if claimed is not None:
+            self._keep(claimed)
 
     def _keep_taken(self, claimed: Sequence[Claimed]) -> None:
         self._keep(claimed)
-        if claimed:
-            self._look_soon()  # for what else the bell rang for
+        self._look_soon()  # for what else the bell rang for
 
     def _keep(self, claimed: Sequence[Claimed]) -> None:
         for one in claimed:
@@ -154,7 +158,7 @@ class Sender:
                 self._shares.ended(claimed)
                 continue
             done = partial(self._ended, claimed)
-            self._under_way[claimed.id] = claimed, begin(self._poster, claimed, done)
+            self._under_way[claimed.id] = claimed, attempts.begin(self._poster, claimed, done)
 
     def _ended(self, claimed: Claimed, result: Attempt) -> None:
         del self._under_way[claimed.id]
@@ -249,42 +253,6 @@ class Sender:
 
     async def _in_thread(self, function: Callable[[], Result]) -> Result:
         return await self._loop.run_in_executor(self._database, function)
-
-
-def begin(poster: webhooks.Poster, claimed: Claimed, done: Callable[[Attempt], object]) -> GiveUp:
-    """Begin one attempt, and call what is `done` with what came of it, later; what cannot be made says so."""
-    moment = now()
-
-    def ended(outcome: Outcome) -> None:
-        measures.attempt(outcome)
-        number = claimed.attempts + (not outcome.ours)
-        done(Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome, claimed.lease_until))
-
-    try:
-        return _post(poster, claimed, ended)
-    except Exception:  # a fault of ours in one delivery: it waits, and the others go on
-        log.exception("A delivery could not be sent.", extra={"delivery": str(claimed.id)})
-        return posting.say(ended, Outcome(error="The service could not send it.", ours=True))
-
-
-async def attempt(poster: webhooks.Poster, claimed: Claimed) -> Attempt:
-    """Make one attempt, and wait for what comes of it."""
-    made: asyncio.Future[Attempt] = asyncio.get_running_loop().create_future()
-    begin(poster, claimed, made.set_result)
-    return await made
-
-
-def _post(poster: webhooks.Poster, claimed: Claimed, done: Done) -> GiveUp:
-    body = webhooks.encode(claimed.payload)
-    try:
-        secrets = claimed.secrets()
-    except Exception:
-        log.exception("A webhook secret cannot be read: SECRET_KEY has changed.")
-        error = "The service cannot read the endpoint's secret; rotate it."
-        return posting.say(done, Outcome(error=error, ours=True))
-    headers = signatures.headers(secrets, claimed.payload["id"], int(time.time()), body)
-    owner, livemode = claimed.organisation_id, claimed.payload["livemode"]
-    return posting.begin(poster, claimed.url, body, headers, owner=owner, livemode=livemode, done=done)
 
 
 def settle(batch: Sequence[Attempt]) -> None:
