@@ -4,14 +4,15 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import partial
+from typing import TypeVar
 
 from gateways.threads import SharedThreads
 from rules.addresses import refusal
 
-LIMIT = 65_536  # bytes of an answer that are held unread
+Made = TypeVar("Made", bound=asyncio.Protocol)
 
 # What the system says when this process or machine has no more of something.
 OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EADDRNOTAVAIL, socket.EAI_MEMORY}
@@ -66,16 +67,23 @@ async def check_host(
 
 
 async def connect(
-    host: str, port: int, *, owner: Hashable, tls: ssl.SSLContext | None, allow_private: bool, seconds: float
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect to the first of a host's addresses that answers, once all have been checked.
+    make: Callable[[], Made],
+    host: str,
+    port: int,
+    *,
+    owner: Hashable,
+    tls: ssl.SSLContext | None,
+    allow_private: bool,
+    seconds: float,
+) -> Made:
+    """Make a protocol and connect it to the first of a host's addresses that answers, once all have been checked.
 
     TLS is spoken with the name, not the address. Raises AddressRefusedError, OSError or BusyError.
     """
     end = asyncio.get_running_loop().time() + seconds
     try:
         addresses = await resolve(host, port, owner=owner, allow_private=allow_private, seconds=seconds)
-        return await _connect(host, addresses, port, tls=tls, end=end)
+        return await _connect(make, host, addresses, port, tls=tls, end=end)
     except OSError as error:
         if error.errno in OURS:
             raise BusyError(f"The service has too much open: {error.strerror}.") from error
@@ -83,17 +91,25 @@ async def connect(
 
 
 async def _connect(
-    host: str, addresses: list[str], port: int, *, tls: ssl.SSLContext | None, end: float
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    make: Callable[[], Made],
+    host: str,
+    addresses: list[str],
+    port: int,
+    *,
+    tls: ssl.SSLContext | None,
+    end: float,
+) -> Made:
+    loop = asyncio.get_running_loop()
     failure: OSError = socket.gaierror(f"the name {host} has no address")
     for place, address in enumerate(addresses):
-        now = asyncio.get_running_loop().time()
-        share = (end - now) / (len(addresses) - place)  # one that is silent leaves time for the others
+        # One that is silent leaves time for the others.
+        share = (end - loop.time()) / (len(addresses) - place)
         try:
             async with asyncio.timeout(share):
-                return await asyncio.open_connection(
-                    address, port, ssl=tls, server_hostname=host if tls else None, limit=LIMIT
+                _, made = await loop.create_connection(
+                    make, address, port, ssl=tls, server_hostname=host if tls else None
                 )
+                return made
         except ssl.SSLError:
             raise  # the host was reached: what it says of itself will not change at another address
         except OSError as error:

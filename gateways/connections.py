@@ -1,106 +1,33 @@
-"""HTTP/1.1 over connections that were checked when they were made, and that are used again while they last."""
+"""Connections that were checked when they were made, and that are used again while they last."""
 
 import asyncio
 import ssl
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Hashable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import h11
+from collections.abc import Hashable
+from typing import Any
 
 from gateways.addresses import connect
+from gateways.conversations import Connection, Exchange, Origin
 
 KEEPALIVE_SECONDS = 15.0
 KEPT = 500  # idle connections, to all hosts together
-READ_BYTES = 16_384
 
 
-class Origin(NamedTuple):
-    """Whom a connection is with."""
+class _Awaited(Exchange):
+    """One whose end somebody awaits."""
 
-    host: str
-    port: int
-    tls: bool
+    def __init__(self, *given: Any, **limits: Any) -> None:
+        super().__init__(*given, **limits)
+        self.end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-
-@dataclass
-class Head:
-    """The beginning of an answer."""
-
-    status: int
-    headers: dict[str, str]  # names in lower case
-
-
-class Connection:
-    """One connection, and where its conversation stands."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-        self._http = h11.Connection(h11.CLIENT)
-        self.idle_since = 0.0
-        self.used = False  # for a request before this one
-        self.heard = False  # anything since the request was sent
-
-    @property
-    def gone(self) -> bool:
-        """Whether the other side has hung up."""
-        return self._reader.at_eof() or self._writer.is_closing()
-
-    async def ask(
-        self, target: str, headers: list[tuple[str, str]], body: bytes, *, method: str = "POST"
-    ) -> Head:
-        """Send a request and read the beginning of the answer."""
-        self.heard = False
-        request = h11.Request(method=method, target=target, headers=headers)
-        parts = (request, h11.Data(data=body), h11.EndOfMessage())
-        self._writer.write(b"".join(self._http.send(part) or b"" for part in parts))
-        await self._writer.drain()
-        while True:
-            event = await self._next()
-            if isinstance(event, h11.Response):
-                pairs = ((name.decode(), value.decode("latin-1")) for name, value in event.headers)
-                return Head(event.status_code, dict(pairs))
-            if not isinstance(event, h11.InformationalResponse):
-                raise ConnectionError("the endpoint hung up without an answer")
-
-    async def body(self) -> AsyncIterator[bytes]:
-        """Read the rest of the answer, piece by piece."""
-        while isinstance(event := await self._next(), h11.Data):
-            yield bytes(event.data)
-
-    async def _next(self) -> Any:
-        while (event := self._http.next_event()) is h11.NEED_DATA:
-            data = await self._reader.read(READ_BYTES)
-            self.heard = self.heard or bool(data)
-            self._http.receive_data(data)
-        return event
-
-    def rewind(self) -> bool:
-        """Make ready for another request; False when this was the last one."""
-        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE or self.gone:
-            return False
-        if self._http.trailing_data[0]:  # would be taken for the answer to the next request
-            return False
-        self._http.start_next_cycle()
-        self.idle_since, self.used = time.monotonic(), True
-        return True
-
-    async def quiet(self) -> bool:
-        """Say whether nothing has come since the last answer: neither a hang-up nor the answer to a later request."""
-        for _ in range(2):  # turns of the loop: one sees that something has arrived, the next has read it
-            await asyncio.sleep(0)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(0):
-                await self._reader.read(1)
-                return False
-        return True
-
-    def drop(self) -> None:
-        """Close at once."""
-        self._writer.transport.abort()
+    def ended(self, fault: Exception | None) -> None:
+        if self.end.cancelled():
+            return
+        if fault is None:
+            self.end.set_result(None)
+        else:
+            self.end.set_exception(fault)
 
 
 class Connections:
@@ -112,41 +39,70 @@ class Connections:
         self._count = 0
         self._swept = 0.0
 
-    @asynccontextmanager
-    async def to(
-        self, origin: Origin, seconds: float, *, owner: Hashable, fresh: bool = False
-    ) -> AsyncIterator[Connection]:
-        """Lend a connection, made for its owner within so many seconds; it is kept if it can be used again."""
-        kept = None if fresh else await self._take(origin)
-        connection = kept or await self._make(origin, seconds, owner)
+    def begin(self, exchange: Exchange) -> None:
+        """Begin an exchange, over a connection that is kept or a new one; what comes of it that one will hear."""
+        kept = self._take(exchange.origin)
+        if kept is None:
+            self._begin_anew(exchange)
+        else:
+            kept.ask(exchange)
+
+    async def exchange(
+        self, origin: Origin, request: bytes, *, owner: Hashable, seconds: float, most: int
+    ) -> tuple[int, bytes]:
+        """Make one exchange and wait for its end; return the answer's status and as much of its body as may be."""
+        awaited = _Awaited(origin, request, owner=owner, seconds=seconds, most=most)
+        self.begin(awaited)
         try:
-            yield connection
-        except BaseException:
-            connection.drop()
+            await awaited.end
+        except asyncio.CancelledError:
+            awaited.give_up()
             raise
-        if self._count < KEPT and connection.rewind():
+        assert awaited.status is not None
+        return awaited.status, awaited.body
+
+    def _begin_anew(self, exchange: Exchange) -> None:
+        exchange.under_way = asyncio.get_running_loop().create_task(self._make(exchange))
+
+    async def _make(self, exchange: Exchange) -> None:
+        origin = exchange.origin
+        try:
+            made = await connect(
+                lambda: Connection(self, origin),
+                origin.host,
+                origin.port,
+                owner=exchange.owner,
+                tls=self._tls if origin.tls else None,
+                allow_private=self._allow_private,
+                seconds=exchange.seconds,
+            )
+        except Exception as fault:
+            exchange.under_way = None
+            exchange.ended(fault)
+        else:
+            made.ask(exchange)
+
+    def ended(self, exchange: Exchange, fault: Exception | None, connection: Connection) -> None:
+        """Hand on how an exchange ended; begin it anew where a kept connection broke before anything was heard."""
+        if fault is not None and connection.used and not exchange.heard:
+            self._begin_anew(exchange)  # it may have been closed while the request was on its way
+        else:
+            exchange.ended(fault)
+
+    def keep(self, origin: Origin, connection: Connection) -> None:
+        """Keep a connection for the next exchange."""
+        if self._count < KEPT:
             self._idle[origin].append(connection)
             self._count += 1
         else:
             connection.drop()
 
-    async def _make(self, origin: Origin, seconds: float, owner: Hashable) -> Connection:
-        made = await connect(
-            origin.host,
-            origin.port,
-            owner=owner,
-            tls=self._tls if origin.tls else None,
-            allow_private=self._allow_private,
-            seconds=seconds,
-        )
-        return Connection(*made)
-
-    async def _take(self, origin: Origin) -> Connection | None:
+    def _take(self, origin: Origin) -> Connection | None:
         self._sweep()
         while idle := self._idle.get(origin):
             connection = idle.pop()
             self._count -= 1
-            if await connection.quiet():
+            if connection.quiet():
                 return connection
             connection.drop()
         return None

@@ -14,12 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import h11
 import orjson
 
 from gateways import webhooks
 from gateways.addresses import AddressRefusedError, BusyError
 from gateways.connections import Connections
+from gateways.conversations import ProtocolError, head
 from rules import links
 from rules.addresses import check_url
 from rules.errors import NotFound, SignInFailed, SignInProviderError, Unavailable
@@ -159,7 +159,7 @@ def _in_time(asking: Any) -> Any:
         raise SignInProviderError(
             "The company's sign-in did not answer in time; try again shortly."
         ) from None
-    except (OSError, ValueError, AddressRefusedError, h11.RemoteProtocolError) as fault:
+    except (OSError, ValueError, AddressRefusedError, ProtocolError) as fault:
         # What it answered may hold tokens: the kind of fault is enough.
         log.warning("A provider failed.", extra={"fault": type(fault).__name__})
         raise SignInProviderError from None
@@ -288,18 +288,17 @@ async def _exchange(
         ("Content-Length", str(len(body))),
         *headers.items(),
     ]
+    request = f"{head(f'{method} {path} HTTP/1.1', sent)}\r\n".encode() + body
     connections = Connections(tls=webhooks.tls(), allow_private=provider.allow_private)
     try:
-        async with connections.to(origin, SECONDS, owner="openid") as connection:
-            head = await connection.ask(path, sent, body, method=method)
-            read = bytearray()
-            async for piece in connection.body():
-                read += piece
-                if len(read) > LARGEST:
-                    raise ValueError("too large")
+        status, read = await connections.exchange(
+            origin, request, owner="openid", seconds=SECONDS, most=LARGEST + 1
+        )
     finally:
         connections.close()
+    if len(read) > LARGEST:
+        raise ValueError("too large")
     answer = orjson.loads(read)
     if not isinstance(answer, dict):
         raise ValueError("not an object")
-    return head.status, answer
+    return status, answer

@@ -4,17 +4,18 @@ import asyncio
 import socket
 import ssl
 import time
-from collections.abc import Hashable, Mapping
-from functools import cache
+from collections.abc import Callable, Hashable, Mapping
+from functools import cache, lru_cache
 from typing import Any, Self
 from urllib.parse import quote
 
 import certifi
-import h11
 import orjson
+import uvloop
 
 from gateways.addresses import AddressRefusedError, BusyError, check_host
-from gateways.connections import Connection, Connections, Head, Origin
+from gateways.connections import Connections
+from gateways.conversations import Exchange, Origin, ProtocolError, head
 from rules import signatures
 from rules.addresses import SCHEMES, check_url
 from rules.events import FIELDS
@@ -26,6 +27,9 @@ LATE_SECONDS = (
 )
 CONNECT_SECONDS = 5.0
 BODY_BYTES = 2_048
+
+Done = Callable[[Outcome], object]
+GiveUp = Callable[[], object]  # ends an attempt without a word
 
 _allow_private = False
 
@@ -73,81 +77,93 @@ class Poster:
     async def __aexit__(self, *error: object) -> None:
         self._connections.close()
 
+    def begin(
+        self, url: str, body: bytes, headers: Mapping[str, str], *, owner: Hashable, done: Done
+    ) -> GiveUp:
+        """Begin one attempt for an owner, and call what is `done` with what came of it, later.
+
+        Raises nothing that the other side can cause.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            origin, first = _beginning(url, allow_private=_allow_private)
+        except ValueError as fault:
+            return loop.call_soon(done, Outcome(response_time_ms=0, error=str(fault))).cancel
+        rest = head(f"Content-Length: {len(body)}", headers.items())
+        attempt = _Attempt(origin, f"{first}{rest}\r\n".encode() + body, owner, done)
+        self._connections.begin(attempt)
+        return attempt.give_up
+
     async def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, owner: Hashable = None
     ) -> Outcome:
-        """Make one attempt for an owner and say what came of it; raises nothing that the other side can cause."""
-        answer, error = _Answer(), None
+        """Make one attempt, and wait for what comes of it."""
+        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        give_up = self.begin(url, body, headers, owner=owner, done=outcome.set_result)
         try:
-            async with asyncio.timeout(TOTAL_SECONDS):
-                await self._exchange(url, body, headers, owner, answer)
-        except BusyError as fault:
-            return Outcome(error=str(fault), ours=True)
-        except (ValueError, AddressRefusedError, OSError, h11.RemoteProtocolError) as fault:
-            if isinstance(fault, TimeoutError) and answer.seconds() > TOTAL_SECONDS + LATE_SECONDS:
-                return answer.outcome("The service stood still while it waited for an answer.", ours=True)
-            error = _describe(fault)
-        return answer.outcome(error)
+            return await outcome
+        except asyncio.CancelledError:
+            give_up()
+            raise
 
-    async def _exchange(
-        self, url: str, body: bytes, headers: Mapping[str, str], owner: Hashable, answer: "_Answer"
-    ) -> None:
-        path, origin, host = target(url, allow_private=_allow_private)
-        sent = [
+
+class _Attempt(Exchange):
+    """One attempt; an answer that stalls half-way has its status all the same."""
+
+    def __init__(self, origin: Origin, request: bytes, owner: Hashable, done: Done) -> None:
+        super().__init__(origin, request, owner=owner, seconds=CONNECT_SECONDS, most=BODY_BYTES)
+        self._done = done
+        self._started = time.monotonic()
+        self._milliseconds: int | None = None
+        self._timer = asyncio.get_running_loop().call_later(TOTAL_SECONDS, self._too_late)
+
+    def begun(self) -> None:
+        self._milliseconds = self._elapsed()
+
+    def ended(self, fault: Exception | None) -> None:
+        self._timer.cancel()
+        self._done(self._outcome(fault))
+
+    def give_up(self) -> None:
+        self._timer.cancel()
+        super().give_up()
+
+    def _too_late(self) -> None:
+        super().give_up()
+        self._done(self._outcome(TimeoutError()))
+
+    def _elapsed(self) -> int:
+        return round((time.monotonic() - self._started) * 1000)
+
+    def _outcome(self, fault: Exception | None) -> Outcome:
+        if self.status is None and fault is not None:
+            if isinstance(fault, BusyError):
+                return Outcome(error=str(fault), ours=True)
+            elapsed = self._elapsed()
+            if isinstance(fault, TimeoutError) and elapsed > 1000 * (TOTAL_SECONDS + LATE_SECONDS):
+                return Outcome(error="The service stood still while it waited for an answer.", ours=True)
+            return Outcome(response_time_ms=elapsed, error=_describe(fault))
+        return Outcome(
+            status_code=self.status,
+            response_time_ms=self._milliseconds,
+            body=self.body.decode(errors="replace"),
+            retry_after=(self.header(b"retry-after") or "")[:100] or None,
+        )
+
+
+@lru_cache(maxsize=4_096)
+def _beginning(url: str, *, allow_private: bool) -> tuple[Origin, str]:
+    """Return whom a URL is asked of, and the lines of the head that are the same for all attempts."""
+    path, origin, host = target(url, allow_private=allow_private)
+    return origin, head(
+        f"POST {path} HTTP/1.1",
+        [
             ("Host", host),
             ("User-Agent", signatures.USER_AGENT),
             ("Accept", "*/*"),
             ("Content-Type", "application/json"),
-            ("Content-Length", str(len(body))),
-            *headers.items(),
-        ]
-        for fresh in (False, True):
-            async with self._connections.to(origin, CONNECT_SECONDS, owner=owner, fresh=fresh) as connection:
-                try:
-                    answer.begin(await connection.ask(path, sent, body))
-                except (OSError, h11.RemoteProtocolError):
-                    # A connection that was kept may have been closed while the request was on its way.
-                    if fresh or not connection.used or connection.heard:
-                        raise
-                    connection.drop()
-                    continue
-                await self._read(connection, answer)
-                return
-
-    async def _read(self, connection: Connection, answer: "_Answer") -> None:
-        async for piece in connection.body():
-            answer.body += piece[: BODY_BYTES - len(answer.body)]
-            if len(answer.body) >= BODY_BYTES:
-                return  # the rest is not read, and the connection not used again
-
-
-class _Answer:
-    """What has arrived so far: an answer that stalls half-way has its status all the same."""
-
-    def __init__(self) -> None:
-        self.started = time.monotonic()
-        self.milliseconds: int | None = None
-        self.head: Head | None = None
-        self.body = b""
-
-    def begin(self, head: Head) -> None:
-        self.head, self.milliseconds = head, self.elapsed()
-
-    def seconds(self) -> float:
-        return time.monotonic() - self.started
-
-    def elapsed(self) -> int:
-        return round(self.seconds() * 1000)
-
-    def outcome(self, error: str | None, *, ours: bool = False) -> Outcome:
-        if self.head is None:
-            return Outcome(response_time_ms=None if ours else self.elapsed(), error=error, ours=ours)
-        return Outcome(
-            status_code=self.head.status,
-            response_time_ms=self.milliseconds,
-            body=self.body.decode(errors="replace"),
-            retry_after=self.head.headers.get("retry-after", "")[:100] or None,
-        )
+        ],
+    )
 
 
 def target(url: str, *, allow_private: bool) -> tuple[str, Origin, str]:
@@ -173,7 +189,7 @@ def _describe(fault: Exception) -> str:
         return "The endpoint did not answer in time."
     if isinstance(fault, socket.gaierror):
         return f"The endpoint's name does not resolve: {fault}"[:500]
-    if isinstance(fault, h11.RemoteProtocolError):
+    if isinstance(fault, ProtocolError):
         return f"The endpoint does not speak HTTP: {fault}"[:500]
     return f"Could not connect: {fault}"[:500]
 
@@ -185,4 +201,5 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, owner: Hashable =
         async with Poster() as poster:
             return await poster.post(url, body, headers, owner=owner)
 
-    return asyncio.run(once())
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(once())

@@ -2,6 +2,15 @@
 
 from store.database.engine import OUTAGES, at_once, reading
 from store.database.waits import WaitRanOut
-from store.transactions import in_transaction, transaction, writing
+from store.transactions import in_transaction, in_writing, transaction, writing
 
-__all__ = ["OUTAGES", "WaitRanOut", "at_once", "in_transaction", "reading", "transaction", "writing"]
+__all__ = [
+    "OUTAGES",
+    "WaitRanOut",
+    "at_once",
+    "in_transaction",
+    "in_writing",
+    "reading",
+    "transaction",
+    "writing",
+]

@@ -44,6 +44,18 @@ def in_transaction(do: Callable[[Session], Done]) -> Done:
         return do(session)
 
 
+def in_writing(do: Callable[[Writing], Done]) -> Done:
+    """Do something as `in_transaction` does, without a session."""
+    try:
+        with writing() as means:
+            return do(means)
+    except WaitRanOut as fault:
+        if not fault.is_deadlock:
+            raise
+    with writing() as means:
+        return do(means)
+
+
 @contextmanager
 def writing() -> Iterator[Writing]:
     """Open one transaction as `transaction` does, without a session."""

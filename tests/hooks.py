@@ -1,7 +1,8 @@
 """Organisations, endpoints and events for tests of what leaves the service."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,8 +17,10 @@ from rules.clock import now
 from store import events
 from store.accounts import organisations
 from store.delivering import webhooks
+from store.delivering.sending import Claimed
 from store.delivering.webhooks import Delivery, WebhookEndpoint
 from store.outbox import OutboxItem
+from workers.shares import Taking
 
 
 @pytest.fixture
@@ -104,3 +107,20 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)
+
+
+class Sender:
+    """Hears the relay, and has room for so much of each endpoint."""
+
+    def __init__(self, room: int = 0) -> None:
+        self.rung, self.room = False, room
+        self.taken: list[Claimed] = []
+
+    def ring(self) -> None:
+        self.rung = True
+
+    @contextmanager
+    def taking(self) -> Iterator[Taking]:
+        taking = Taking(lambda due: {one.endpoint_id: self.room for one in due})
+        yield taking
+        self.taken += taking.taken

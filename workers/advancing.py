@@ -29,9 +29,10 @@ from store.delivering import fanout, sending
 from store.delivering.sending import Attempt, Claimed
 from store.operating import clocks, moving
 from store.operating.clocks import Happened, Waiting
-from workers import actors, apart, deliveries, schedule
+from workers import actors, apart, attempts, deliveries, schedule
 from workers.jobs import JOBS
 from workers.schedule import Kind
+from workers.shares import LEASE
 
 BUDGET_SECONDS = 12.0  # of one request: what is left then is for the next one
 PATIENCE_SECONDS = 3.0  # for what others have in hand, at each moment
@@ -215,7 +216,7 @@ class _Clock:
     def _send(self) -> bool:
         with store.at_once() as means:
             rooms = dict.fromkeys(clocks.endpoints(means, self.organisation_id), AT_ONCE)
-            claimed = sending.claim(means, rooms, lease=deliveries.LEASE)
+            claimed = sending.claim(means, rooms, lease=LEASE)
         if claimed:
             deliveries.settle(self.attempt(claimed))
         return bool(claimed)
@@ -248,6 +249,6 @@ def _fan_out(session: Session, rows: Sequence[Row]) -> None:
 
 def _attempt_all(runner: asyncio.Runner, poster: Poster, claimed: list[Claimed]) -> list[Attempt]:
     async def gather() -> list[Attempt]:
-        return await asyncio.gather(*(deliveries.attempt(poster, one) for one in claimed))
+        return await asyncio.gather(*(attempts.attempt(poster, one) for one in claimed))
 
     return runner.run(gather())

@@ -9,27 +9,28 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
+from uuid import UUID
+
+import uvloop
 
 import store
 from gateways import webhooks
-from rules import signatures
+from gateways.webhooks import GiveUp
 from rules.clock import now
-from rules.retries import Outcome
 from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed
-from workers import measures, posting
-from workers.shares import SLOTS, Shares
+from workers import attempts, measures
+from workers.shares import LEASE, SLOTS, Shares, Taking
 
 log = logging.getLogger("hiring.deliveries")
 
 POLL_SECONDS = 1.0  # the net below the bell
-LEASE = timedelta(seconds=60)
 LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
 BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
 
@@ -43,15 +44,18 @@ class Sender:
         """Send at most `share` deliveries of one organisation at once, and end within `grace` seconds."""
         self._shares = Shares(share)
         self._grace = grace
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()
-        self._replacing: asyncio.TimerHandle | None = None
+        self._looking: asyncio.TimerHandle | None = None
         self._stopping_since: float | None = None
+        # Held by whoever claims, until what was claimed is kept: nobody counts on the same room.
+        self._claiming = threading.Lock()
         self._database = ThreadPoolExecutor(3, thread_name_prefix="sender-store")
-        self._under_way: dict[asyncio.Task[None], Claimed] = {}
-        # A result that finds no room keeps its slot: nothing more is begun than can be written down.
-        self._results: asyncio.Queue[Attempt] = asyncio.Queue(SLOTS)
+        self._under_way: dict[UUID, tuple[Claimed, GiveUp]] = {}
+        self._results: list[Attempt] = []
+        self._has_results, self._is_over = asyncio.Event(), False
+        self._unwritten: list[Claimed] = []  # have a result that found no room, and their slot until it does
 
     def start(self) -> None:
         """Begin."""
@@ -78,81 +82,124 @@ class Sender:
             runner.run(self._run())
 
     async def _run(self) -> None:
-        async with webhooks.Poster() as poster:
+        async with webhooks.Poster() as self._poster:
             writer = asyncio.create_task(self._write())
             while self._stopping_since is None:
                 self._bell.clear()
-                await self._take(poster)
+                await self._take()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(POLL_SECONDS):
                         await self._bell.wait()
             await self._finish()
-            await self._results.join()
-            writer.cancel()
+            self._is_over = True
+            self._has_results.set()
+            await writer
 
     # --- Taking
 
-    async def _take(self, poster: webhooks.Poster) -> None:
-        """Claim what is due and has room, and begin what has its turn."""
+    @contextmanager
+    def taking(self) -> Iterator[Taking]:
+        """Let some be claimed as they are made, and send what was taken. For any other thread.
+
+        There is no room where somebody else claims just now, or nothing more is taken.
+        """
+        if not self._claiming.acquire(blocking=False):
+            yield Taking(lambda _due: {})
+            return
+        taking = Taking(self._shares.rooms)
         try:
-            claimed = await self._claim()
+            yield taking
+        finally:
+            if not taking.taken:
+                self._claiming.release()
+        if taking.taken:
+            self._loop.call_soon_threadsafe(self._keep_taken, taking.taken)
+
+    async def _take(self) -> None:
+        """Claim what is due and has room, and begin what has its turn."""
+        if not self._shares.has_room():
+            return
+        full = self._shares.full()
+
+        def claim() -> list[Claimed] | None:
+            with store.at_once() as means:
+                if not (due := sending.due(means, full=full)):
+                    return None
+                self._claiming.acquire()
+                try:
+                    # What ends meanwhile only makes more room than is seen here.
+                    return sending.claim(means, self._shares.rooms(due), lease=LEASE)
+                except BaseException:
+                    self._claiming.release()
+                    raise
+
+        try:
+            claimed = await self._in_thread(claim)
         except Exception:
             log.exception("Deliveries could not be taken; trying again.")
             return
+        if claimed is not None:
+            self._keep(claimed)
+
+    def _keep_taken(self, claimed: Sequence[Claimed]) -> None:
+        self._keep(claimed)
+        self._look_soon()  # for what else the bell rang for
+
+    def _keep(self, claimed: Sequence[Claimed]) -> None:
         for one in claimed:
             self._shares.keep(one)
-        self._begin(poster)
+        self._claiming.release()
+        self._begin()
 
-    async def _claim(self) -> list[Claimed]:
-        if not self._shares.has_room():
-            return []
-        full = self._shares.full()
-
-        def claim() -> list[Claimed]:
-            with store.at_once() as means:
-                due = sending.due(means, full=full)
-                # What ends meanwhile only makes more room than is seen here.
-                return sending.claim(means, self._shares.rooms(due), lease=LEASE)
-
-        return await self._in_thread(claim)
-
-    def _begin(self, poster: webhooks.Poster) -> None:
+    def _begin(self) -> None:
         latest = now() + LEAST
         while self._stopping_since is None and (claimed := self._shares.next()):
             if claimed.lease_until < latest:  # it waited here for too long, and will be somebody else's
                 self._shares.ended(claimed)
                 continue
-            task = asyncio.create_task(self._send(poster, claimed))
-            self._under_way[task] = claimed
-            task.add_done_callback(partial(self._ended, poster))
+            done = partial(self._ended, claimed)
+            self._under_way[claimed.id] = claimed, attempts.begin(self._poster, claimed, done)
 
-    def _ended(self, poster: webhooks.Poster, task: asyncio.Task[None]) -> None:
-        self._shares.ended(self._under_way.pop(task))
-        self._begin(poster)
-        # What comes back in one moment is replaced in one claim; what has just become due waits for none of that.
-        if self._replacing is None:
-            self._replacing = self._loop.call_later(GATHER_SECONDS, self._replace)
+    def _ended(self, claimed: Claimed, result: Attempt) -> None:
+        del self._under_way[claimed.id]
+        self._results.append(result)
+        self._has_results.set()
+        if len(self._results) > SLOTS:  # nothing more is begun than can be written down
+            self._unwritten.append(claimed)
+        else:
+            self._shares.ended(claimed)
+            self._begin()
+        if self._stopping_since is None:
+            self._look_soon()
+        else:
+            self._bell.set()
 
-    def _replace(self) -> None:
-        self._replacing = None
+    def _look_soon(self) -> None:
+        """Look for what is due, once for all that ends within a moment; who rings waits for none of that."""
+        if self._looking is None:
+            self._looking = self._loop.call_later(GATHER_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._looking = None
         self._bell.set()
-
-    # --- Posting
-
-    async def _send(self, poster: webhooks.Poster, claimed: Claimed) -> None:
-        await self._results.put(await attempt(poster, claimed))
 
     # --- Writing down
 
     async def _write(self) -> None:
-        while True:
-            batch = [await self._results.get()]
-            await asyncio.sleep(GATHER_SECONDS)
-            while len(batch) < BATCH and not self._results.empty():
-                batch.append(self._results.get_nowait())
-            await self._settle(batch)
-            for _ in batch:
-                self._results.task_done()
+        """Write results down in batches, one after the other, until there will be no more."""
+        while self._results or not self._is_over:
+            await self._has_results.wait()
+            self._has_results.clear()
+            if self._results:
+                await asyncio.sleep(GATHER_SECONDS)
+            while self._results:
+                batch = self._results[:BATCH]
+                del self._results[:BATCH]
+                await self._settle(batch)
+                for claimed in self._unwritten:
+                    self._shares.ended(claimed)
+                self._unwritten.clear()
+                self._begin()
 
     async def _settle(self, batch: list[Attempt]) -> None:
         """Write results down, however long the database is away; one that cannot be written spoils no other."""
@@ -180,14 +227,18 @@ class Sender:
 
     async def _finish(self) -> None:
         """Give back what has not been begun, wait for what is under way, and give back what has no answer by then."""
+        await self._in_thread(self._claiming.acquire)  # for good
         await self._release(self._shares.leave())
-        tasks = dict(self._under_way)
-        if not tasks:
-            return
-        _, late = await asyncio.wait(tasks, timeout=self._left())
-        for task in late:
-            task.cancel()
-        await self._release([tasks[task] for task in late])
+        while self._under_way and (left := self._left()):
+            self._bell.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._bell.wait()
+        late = list(self._under_way.values())
+        self._under_way.clear()
+        for _, give_up in late:
+            give_up()
+        await self._release([claimed for claimed, _ in late])
 
     async def _release(self, claimed: Sequence[Claimed]) -> None:
         def release() -> None:
@@ -202,31 +253,6 @@ class Sender:
 
     async def _in_thread(self, function: Callable[[], Result]) -> Result:
         return await self._loop.run_in_executor(self._database, function)
-
-
-async def attempt(poster: webhooks.Poster, claimed: Claimed) -> Attempt:
-    """Make one attempt; what cannot be made says so."""
-    moment = now()
-    try:
-        outcome = await _post(poster, claimed)
-    except Exception:  # a fault of ours in one delivery: it waits, and the others go on
-        log.exception("A delivery could not be sent.", extra={"delivery": str(claimed.id)})
-        outcome = Outcome(error="The service could not send it.", ours=True)
-    measures.attempt(outcome)
-    number = claimed.attempts + (not outcome.ours)
-    return Attempt(claimed.id, claimed.endpoint_id, number, moment, outcome, claimed.lease_until)
-
-
-async def _post(poster: webhooks.Poster, claimed: Claimed) -> Outcome:
-    body = webhooks.encode(claimed.payload)
-    try:
-        secrets = claimed.secrets()
-    except Exception:
-        log.exception("A webhook secret cannot be read: SECRET_KEY has changed.")
-        return Outcome(error="The service cannot read the endpoint's secret; rotate it.", ours=True)
-    headers = signatures.headers(secrets, claimed.payload["id"], int(time.time()), body)
-    owner, livemode = claimed.organisation_id, claimed.payload["livemode"]
-    return await posting.post(poster, claimed.url, body, headers, owner=owner, livemode=livemode)
 
 
 def settle(batch: Sequence[Attempt]) -> None:

@@ -1,5 +1,7 @@
 """What a worker or a schedule counts of its own work."""
 
+from functools import cache
+
 from prometheus_client import Counter, Histogram
 
 from rules.retries import Outcome
@@ -16,15 +18,16 @@ DONE = Counter("hiring_schedule_done", "Rows that became due and were dealt with
 FAULTS = Counter("hiring_schedule_faults", "Batches of due rows that failed.", ["kind"])
 
 OUTCOMES = {2: "delivered", 3: "redirect", 4: "client_error", 5: "server_error"}
+_labelled = cache(ATTEMPTS.labels)  # looking one up costs as much as counting it
 
 
 def attempt(outcome: Outcome) -> None:
     """Count one attempt to deliver."""
     if outcome.ours:
-        ATTEMPTS.labels("not_made").inc()
+        _labelled("not_made").inc()
         return
     status = outcome.status_code
     name = OUTCOMES.get(status // 100, "other") if status is not None else "unreachable"
-    ATTEMPTS.labels("gone" if status == 410 else name).inc()
+    _labelled("gone" if status == 410 else name).inc()
     if status is not None and outcome.response_time_ms is not None:
         ANSWERED.observe(outcome.response_time_ms / 1000)

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 from typing import Protocol
@@ -19,6 +20,7 @@ from store.database.aside import Row
 from store.delivering import fanout
 from workers import apart, measures
 from workers.broker import RUNG_SECONDS
+from workers.shares import LEASE, Taking
 
 log = logging.getLogger("hiring.relay")
 
@@ -46,6 +48,16 @@ class Bells(Protocol):
 
     def waiting(self) -> Mapping[str, int]:
         """Say for each kind how many messages nobody has fetched yet: each finds something to do by itself."""
+
+
+class Sends(Protocol):
+    """Who sends what is due."""
+
+    def ring(self) -> None:
+        """Look for what is due."""
+
+    def taking(self) -> AbstractContextManager[Taking]:
+        """Let some be claimed as they are made; what was `taken` by the end of the block is sent."""
 
 
 class Relay:
@@ -95,26 +107,31 @@ class Relay:
             return self._turn()
 
 
-def fan_out(ring: Callable[[], None]) -> float:
+def fan_out(sender: Sends) -> float:
     """Turn a batch of events into deliveries, and ring for whoever sends what is due; return how long to rest."""
     try:
-        turn = _turn()
+        with sender.taking() as taking:
+            turn = _turn(taking.rooms)
+            taking.taken = turn.claimed
     except store.OUTAGES:
         raise
     except Exception as fault:
-        return _fan_out_apart(ring, fault)
+        return _fan_out_apart(sender.ring, fault)
     measures.FANNED_OUT.inc(turn.events)
-    ring()  # without events too: the bell also rings for what is to be sent again
-    if turn.more or _tried_again(ring):
+    # Without events too: the bell also rings for what is to be sent again. Who was given everything looks soon.
+    if not turn.claimed or len(turn.claimed) < turn.deliveries:
+        sender.ring()
+    if turn.more or _tried_again(sender.ring):
         return 0.0
     return FULL_SECONDS if turn.left else POLL_SECONDS
 
 
-def _turn() -> fanout.FannedOut:
+def _turn(rooms: fanout.Rooms) -> fanout.FannedOut:
+    turn = partial(fanout.fan_out, limit=EVENTS, rooms=rooms, lease=LEASE)
     try:
-        return store.in_transaction(partial(fanout.fan_out, limit=EVENTS))
+        return store.in_writing(turn)
     except store.WaitRanOut:  # somebody's endpoint is not let go of: this time without them
-        return store.in_transaction(partial(fanout.fan_out, limit=EVENTS, wait=False))
+        return store.in_writing(partial(turn, wait=False))
 
 
 def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:

@@ -1,7 +1,9 @@
 """Who may send how much, and whose turn it is: no organisation and no endpoint has more than its share of a worker."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
 from heapq import heapify, heappop, heappush
 from uuid import UUID
 
@@ -10,8 +12,17 @@ from store.delivering.sending import Claimed, Due
 SLOTS = 512  # deliveries under way in this process
 CONNECTIONS = 16  # of them to one endpoint
 FAILING = 4  # held for an endpoint that fails
+LEASE = timedelta(seconds=60)
 
 EVERYBODY, ORGANISATION, ENDPOINT = range(3)
+
+
+@dataclass
+class Taking:
+    """A turn in which somebody else claims for the sender."""
+
+    rooms: Callable[[Sequence[Due]], Mapping[UUID, int]]  # how much of each endpoint may be claimed
+    taken: Sequence[Claimed] = field(default=())
 
 
 class Load:
@@ -23,9 +34,12 @@ class Load:
 
     def add(self, one: Claimed, number: int) -> None:
         """Count one more, or one less."""
-        for count, id in zip(self.counts, (None, one.organisation_id, one.endpoint_id), strict=True):
-            count[id] += number
-            if not count[id]:
+        everybody, organisations, endpoints = self.counts
+        everybody[None] += number
+        for count, id in ((organisations, one.organisation_id), (endpoints, one.endpoint_id)):
+            if left := count[id] + number:
+                count[id] = left
+            else:
                 del count[id]
 
     def left(self, level: int, id: UUID | None = None) -> int:
@@ -48,7 +62,9 @@ class Shares:
         self._held = Load(2 * SLOTS, 2 * share, 2 * CONNECTIONS)
         self._failing = Load(SLOTS // 2, share // 2, FAILING)  # of them
         self._under_way = Load(SLOTS, share, CONNECTIONS)
-        self._waiting: defaultdict[UUID, dict[UUID, deque[Claimed]]] = defaultdict(dict)
+        self._waiting: dict[UUID, dict[UUID, deque[Claimed]]] = {}
+        # Of which organisations something waits, by how much they have under way; at the end who may have no more.
+        self._ranks: list[dict[UUID, None]] = [{} for _ in range(share + 1)]
 
     def has_room(self) -> bool:
         """Say whether more may be claimed at all."""
@@ -79,7 +95,11 @@ class Shares:
 
     def keep(self, claimed: Claimed) -> None:
         """Have a delivery wait for its turn."""
-        self._waiting[claimed.organisation_id].setdefault(claimed.endpoint_id, deque()).append(claimed)
+        id = claimed.organisation_id
+        if id not in self._waiting:
+            self._waiting[id] = {}
+            self._ranks[self._under_way.counts[ORGANISATION][id]][id] = None
+        self._waiting[id].setdefault(claimed.endpoint_id, deque()).append(claimed)
         self._held.add(claimed, 1)
         if claimed.failing:
             self._failing.add(claimed, 1)
@@ -88,16 +108,14 @@ class Shares:
         """Take the delivery whose turn it is: of whoever has least under way; None where nobody may have more."""
         if self._under_way.left(EVERYBODY) <= 0:
             return None
-        _, organisations, endpoints = self._under_way.counts
-        for id in sorted(self._waiting, key=organisations.__getitem__):
-            if self._under_way.left(ORGANISATION, id) <= 0:
-                return None  # as all that follow
-            its = self._waiting[id]
-            free = [end for end in its if self._under_way.left(ENDPOINT, end) > 0]
-            if free:
-                claimed = self._pop(id, min(free, key=endpoints.__getitem__))
-                self._under_way.add(claimed, 1)
-                return claimed
+        endpoints = self._under_way.counts[ENDPOINT]
+        for rank in self._ranks[:-1]:
+            for id in rank:
+                free = [end for end in self._waiting[id] if self._under_way.left(ENDPOINT, end) > 0]
+                if free:
+                    claimed = self._pop(id, min(free, key=endpoints.__getitem__))
+                    self._count(claimed, 1)
+                    return claimed
         return None
 
     def _pop(self, organisation_id: UUID, endpoint_id: UUID) -> Claimed:
@@ -105,13 +123,21 @@ class Shares:
         claimed = its[endpoint_id].popleft()
         if not its[endpoint_id]:
             del its[endpoint_id]
-        if not its:
-            del self._waiting[organisation_id]
         return claimed
+
+    def _count(self, claimed: Claimed, number: int) -> None:
+        """Count one more under way, or one less, and rank its organisation anew."""
+        id, counts = claimed.organisation_id, self._under_way.counts[ORGANISATION]
+        self._ranks[counts[id]].pop(id, None)
+        self._under_way.add(claimed, number)
+        if self._waiting.get(id):
+            self._ranks[counts[id]][id] = None
+        else:
+            self._waiting.pop(id, None)
 
     def ended(self, claimed: Claimed) -> None:
         """Give back what was under way."""
-        self._under_way.add(claimed, -1)
+        self._count(claimed, -1)
         self._forget(claimed)
 
     def _forget(self, claimed: Claimed) -> None:
@@ -123,6 +149,8 @@ class Shares:
         """Give up all that waits."""
         left = [one for its in self._waiting.values() for waiting in its.values() for one in waiting]
         self._waiting.clear()
+        for rank in self._ranks:
+            rank.clear()
         for one in left:
             self._forget(one)
         return left

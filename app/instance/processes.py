@@ -1,5 +1,6 @@
 """The processes behind the web: the worker and the schedule. Several of each may run side by side."""
 
+import gc
 import logging
 import resource
 import signal
@@ -44,6 +45,7 @@ def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | N
     stopping = _stop_on_signals()
     metrics.serve(settings, "work", folder=folder)
     with working(settings, kinds):
+        gc.freeze()  # to look for garbage in what stays would be a pause in deliveries
         log.info("The worker is ready.")
         stopping.wait()
         log.info("The worker is stopping.")
@@ -79,7 +81,7 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
     with ExitStack() as stack:
         if kinds is None or DELIVERIES in kinds:
             sender = Sender(share=settings.delivery_share, grace=settings.grace_seconds)
-            relay = Relay("relay", partial(fan_out, sender.ring))
+            relay = Relay("relay", partial(fan_out, sender))
             sender.start()
             stack.callback(sender.stop)
             relay.start()

@@ -1,7 +1,7 @@
 """Deliveries on their way: claimed by senders, settled with what came of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -205,7 +205,7 @@ def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]
         _SETTLE.run(
             means,
             results=rows(list(results.values())),
-            records=rows([asdict(one) for one in records.values()]),
+            records=rows([vars(one) for one in records.values()]),
         )
     return disabled
 

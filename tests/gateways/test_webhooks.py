@@ -6,6 +6,7 @@ import socket
 import ssl
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -359,7 +360,7 @@ def test_ports_that_have_run_out_are_not_the_endpoints_failure(receiver, monkeyp
     async def connect(*arguments, **options):
         raise OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
 
-    monkeypatch.setattr(asyncio, "open_connection", connect)  # 28,000 connections would be the other way
+    monkeypatch.setattr(addresses, "_connect", connect)  # 28,000 connections would be the other way
     assert webhooks.post(receiver.url, BODY, {}).ours
 
 
@@ -406,3 +407,162 @@ def test_a_certificate_nobody_vouches_for_is_refused(resolving, authority):
     with receivers.running(serving(authority)) as receiver:
         port = receiver.url.split(":")[2].split("/")[0]
         assert webhooks.post(f"https://hooks.example:{port}/", BODY, {}).status_code is None
+
+
+# --- Answers as they come
+
+
+def answered(*pieces, stay=False):
+    """Post once to a server that answers with these bytes, a moment apart, and then hangs up, or stays."""
+    over = threading.Event()
+
+    def serve(server):
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(1000)
+            try:
+                for piece in pieces:
+                    connection.sendall(piece)
+                    over.wait(0.02)
+            except OSError:
+                return  # the other side had enough
+            if stay:
+                over.wait(10)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve, args=[server])
+        thread.start()
+        outcome = webhooks.post(f"http://127.0.0.1:{server.getsockname()[1]}/", BODY, {})
+        over.set()
+        thread.join()
+    return outcome
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "stay"),
+    [
+        ([HEAD + b"Content-Length: 2\r\n\r\nok"], True),
+        ([HEAD + b"Content-", b"Length: 2\r\n\r", b"\no", b"k"], True),
+        ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n1;a=b\r\no\r\n1\r\nk\r\n0\r\nTrailer: x\r\n\r\n"], True),
+        ([HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 9\r\n\r\n2\r\nok\r\n0\r\n\r\n"], True),
+        ([HEAD + b"\r\n", b"o", b"k"], False),
+        ([b"HTTP/1.0 200 OK\r\n\r\nok"], False),
+        ([b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok"], True),
+        ([b"HTTP/1.1 100 Continue\r\nRetry-After: 9\r\n\r\n" + HEAD + b"Content-Length: 2\r\n\r\nok"], True),
+        ([b"HTTP/1.1 103 Early Hints\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\n\r\n", HEAD + b"\r\nok"], False),
+    ],
+    ids=["length", "in pieces", "chunks", "both", "until close", "1.0", "bare LF", "1xx", "several 1xx"],
+)
+def test_every_way_in_which_an_answer_may_end_is_understood(pieces, stay):
+    outcome = answered(*pieces, stay=stay)
+    assert (outcome.status_code, outcome.body, outcome.retry_after) == (200, "ok", None)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [HEAD + b"X: " + b"x" * 100_000],
+        [HEAD + b"a: b\r\n" * 20_000],
+        [b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000],
+        [b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n" + FORGED],
+        [b"HTTP/1.1 101 Switching Protocols\r\n\r\n"],
+        [b"HTTP/1.1 007 Bond\r\nContent-Length: 0\r\n\r\n"],
+        [b"HTTP/1.1 20 OK\r\n\r\n"],
+        [HEAD + b"Content-Length: -1\r\n\r\n"],
+        [HEAD + b"a b: c\r\n\r\n"],
+        [b"\x16\x03\x01\x02\x00"],
+    ],
+    ids=["long", "many", "1xx", "101", "bare 101", "007", "20", "length", "name", "TLS"],
+)
+def test_a_head_that_is_mad_or_has_no_end_is_an_outcome(pieces):
+    outcome = answered(*pieces, stay=True)
+    assert outcome.status_code is None
+    assert "does not speak HTTP" in outcome.error
+    assert not outcome.ours
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [b"1;" + b"x" * 100_000, b"0\r\n" + b"a: b\r\n" * 20_000, b"zz\r\n"],
+    ids=["an extension", "trailers", "no size"],
+)
+def test_chunks_that_are_mad_or_have_no_end_leave_the_status(rest):
+    outcome = answered(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + rest, stay=True)
+    assert (outcome.status_code, outcome.body) == (200, "")
+
+
+def test_who_hangs_up_before_or_within_an_answer_has_said_so():
+    assert "without an answer" in answered().error
+    assert "within its answer" in answered(b"HTTP/1.1 200").error
+    assert answered(HEAD + b"Content-Length: 9\r\n\r\nok").body == "ok"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+        HEAD + b"Connection: close\r\nContent-Length: 0\r\n\r\n",
+        HEAD + b"Content-Length: 0\r\n\r\nrubbish",
+        HEAD + b"Content-Length: 0\r\n\r\n\x00",
+        HEAD + b"Content-Length: 3000\r\n\r\n" + b"x" * 2_500,
+    ],
+    ids=["1.0", "close", "rubbish", "a byte", "the rest of a body"],
+)
+def test_a_connection_on_which_anything_is_left_is_not_used_again(first):
+    clients = []
+
+    def serve(connection):
+        with connection:
+            while connection.recv(1000):
+                clients.append(connection)
+                connection.sendall(first)
+
+    def accept(server):
+        for _ in range(2):
+            threading.Thread(target=serve, args=[server.accept()[0]], daemon=True).start()
+
+    async def twice(url):
+        async with webhooks.Poster() as poster:
+            return [(await poster.post(url, BODY, {})).status_code for _ in range(2)]
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=accept, args=[server], daemon=True).start()
+        assert asyncio.run(twice(f"http://127.0.0.1:{server.getsockname()[1]}/")) == [200, 200]
+    assert clients[0] is not clients[1]
+
+
+def test_a_header_cannot_begin_another_line(receiver):
+    with pytest.raises(ValueError, match="header"):
+        webhooks.post(receiver.url, BODY, {"webhook-id": "evt_1\r\nX-Forged: 1"})
+    assert receiver.requests == []
+
+
+def test_an_attempt_that_is_given_up_says_nothing_and_closes_its_connection(receiver):
+    hung_up, outcomes = threading.Event(), []
+
+    def serve(server):
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(1000)
+            loop.call_soon_threadsafe(asked.set)
+            with suppress(ConnectionError):
+                assert connection.recv(1000) == b""
+            hung_up.set()
+
+    async def give_up(url):
+        nonlocal loop, asked
+        loop, asked = asyncio.get_running_loop(), asyncio.Event()
+        async with webhooks.Poster() as poster:
+            end = poster.begin(url, BODY, {}, owner=None, done=outcomes.append)
+            await asked.wait()
+            end()
+            assert await asyncio.to_thread(hung_up.wait, 10)
+
+    loop = asked = None
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, args=[server], daemon=True).start()
+        asyncio.run(give_up(f"http://127.0.0.1:{server.getsockname()[1]}/"))
+    assert outcomes == []

@@ -11,10 +11,12 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 import store
+from gateways.webhooks import encode
 from rules.clock import now
 from rules.retries import Outcome
-from store.delivering import fanout, sending
-from tests.hooks import caller, deliveries_of, happen, new_caller, new_endpoint, wired
+from store.database.prepared import Prepared
+from store.delivering import fanout, sending, webhooks
+from tests.hooks import Sender, caller, deliveries_of, happen, new_caller, new_endpoint, wired
 from tests.waiting import TRIES
 from workers import outbox as relays
 
@@ -48,9 +50,55 @@ def locked(endpoint_id: Any, how: str) -> Any:
 
 def relay() -> tuple[float, bool]:
     """Take a relay's turn; return how long it rests, and whether it rang."""
-    rung = []
-    rests = relays.fan_out(lambda: rung.append(True))
-    return rests, bool(rung)
+    sender = Sender()
+    rests = relays.fan_out(sender)
+    return rests, sender.rung
+
+
+def test_what_there_is_room_for_is_claimed_as_it_is_made_and_the_rest_is_rung_for(caller: Any) -> None:
+    id, secret = new_endpoint(caller)
+    happen(caller, "job.created", "job.closed", "job.published", zebra=1, a=[1.5, None, {"y": 1, "x": 2}])
+    sender = Sender(room=2)
+    relays.fan_out(sender)
+    made = deliveries_of(id)
+    assert [one.id for one in sender.taken] == [one.id for one in made[:2]]
+    assert [one.lease_until for one in made] == [sender.taken[0].lease_until] * 2 + [None]
+    assert sender.rung
+    assert [encode(one.payload) for one in sender.taken] == [encode(one.payload) for one in made[:2]]
+    assert {one.organisation_id for one in sender.taken} == {caller.organisation_id}
+    assert [one.secrets() for one in sender.taken] == [[secret]] * 2
+
+
+def test_nobody_is_rung_for_where_all_was_claimed(caller: Any) -> None:
+    id, _ = new_endpoint(caller)
+    happen(caller, "job.created")
+    sender = Sender(room=2)
+    relays.fan_out(sender)
+    assert [one.id for one in sender.taken] == [one.id for one in deliveries_of(id)]
+    assert not sender.rung
+
+
+def test_what_waits_for_an_endpoint_is_not_passed_by_what_is_new(caller: Any) -> None:
+    id, _ = new_endpoint(caller)
+    happen(caller, "job.created")
+    relay()
+    happen(caller, "job.closed")
+    sender = Sender(room=2)
+    relays.fan_out(sender)
+    assert sender.taken == []
+    assert sender.rung
+    assert len(deliveries_of(id)) == 2
+
+
+def test_a_paused_endpoint_is_not_claimed_for(caller: Any) -> None:
+    id, _ = new_endpoint(caller)
+    with store.transaction() as session:
+        webhooks.change(session, webhooks.get(session, caller, id, lock=True), {"is_active": False})
+    happen(caller, "job.created")
+    sender = Sender(room=2)
+    relays.fan_out(sender)
+    assert sender.taken == []
+    assert [one.lease_until for one in deliveries_of(id)] == [None]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +174,8 @@ def await_wait(session: Session, pid: int) -> None:
 def test_making_deliveries_and_writing_down_results_never_wait_for_each_other_in_a_circle(
     caller: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fanout, "LOCK_MS", 60_000)  # what waits in a circle is to be found in it
+    patient = Prepared(text(fanout._WAITING.statement.text.replace("'30'", "'60000'")))
+    monkeypatch.setattr(fanout, "_WAITING", patient)  # what waits in a circle is to be found in it
     ids = [new_endpoint(caller, f"https://example.com/{number}")[0] for number in range(20)]
     happen(caller, "job.created")
     assert turn().deliveries == len(ids)

@@ -24,6 +24,7 @@ from store.operating import health, returning
 from store.outbox import OutboxItem
 from tests.api import Tenant
 from tests.hooks import (
+    Sender,
     caller,
     deliveries_of,
     happen,
@@ -144,17 +145,17 @@ def test_an_event_that_cannot_be_fanned_out_stops_no_other(wired: Settings) -> N
             select(Event.id).where(Event.fanned_out_at.is_(None)).order_by(Event.id)
         ).first()
     assert bad
-    rings: list[int] = []
+    sender = Sender()
     kind = SimpleNamespace(due=fanout.WAITING)
     with falling_due.stubborn(kind, bad):
-        relays.fan_out(lambda: rings.append(1))
+        relays.fan_out(sender)
         assert [len(deliveries_of(one)) for one in endpoints] == [1, 1]
-        assert rings
+        assert sender.rung
         assert is_told("fan-out")
         with store.transaction() as session:
             assert health.figures(session).events_waiting == 0
     put_back("fan-out")
-    relays.fan_out(lambda: rings.append(1))
+    relays.fan_out(sender)
     assert [len(deliveries_of(one)) for one in endpoints] == [2, 1]
     assert set_aside() == {}
 
@@ -176,7 +177,7 @@ def test_an_event_that_is_tried_again_is_alone_and_one_in_a_turn(
 
     def turn() -> tuple[list[int], list[int]]:
         monkeypatch.setattr(relays, "_looked", 0.0)
-        relays.fan_out(lambda: None)
+        relays.fan_out(Sender())
         return [len(deliveries_of(one)) for one in endpoints], sorted(
             one.tries for one in set_aside().values()
         )

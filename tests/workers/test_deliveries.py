@@ -9,6 +9,8 @@ import sys
 import threading
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from functools import partial
+from uuid import uuid4
 
 import pytest
 import redis
@@ -17,8 +19,9 @@ import stripe
 import store
 from app.instance import processes
 from app.instance.settings import ROOT
-from store.delivering import webhooks
+from store.delivering import fanout, webhooks
 from store.delivering.deliveries import retry
+from store.delivering.sending import Due
 from tests import receiver as receivers
 from tests.hooks import (
     caller,
@@ -31,7 +34,8 @@ from tests.hooks import (
     wired,
 )
 from tests.receiver import Answer
-from workers.shares import CONNECTIONS
+from workers.deliveries import Sender
+from workers.shares import CONNECTIONS, LEASE
 
 __all__ = ["caller", "wired"]
 
@@ -366,3 +370,30 @@ def test_what_has_no_answer_when_the_grace_is_over_is_left_to_others(wired, call
     held.set()
     (delivery,) = deliveries_of(id)
     assert (delivery.status, delivery.lease_until) == ("pending", None)
+
+
+def test_what_is_claimed_as_it_is_made_while_a_sender_stops_is_left_to_others(wired, caller, receiver):
+    id, _ = new_endpoint(caller, receiver.url)
+    happen(caller, "job.created", "job.closed")
+    sender = Sender(share=64, grace=10)
+    sender.start()
+    with sender.taking() as taking:
+        sender.wind_up()
+        turn = partial(fanout.fan_out, limit=10_000, rooms=taking.rooms, lease=LEASE)
+        taking.taken = store.in_writing(turn).claimed
+    sender.stop()
+    assert {one.endpoint_id for one in taking.taken} >= {id}
+    assert [(one.status, one.lease_until) for one in deliveries_of(id)] == [("pending", None)] * 2
+    assert receiver.requests == []
+    with sender.taking() as taking:
+        assert taking.rooms([Due(id, caller.organisation_id, failing=False)]) == {}
+
+
+def test_two_who_claim_never_count_on_the_same_room(wired):
+    sender = Sender(share=64, grace=10)
+    with sender.taking() as first, sender.taking() as second:
+        due = [Due(uuid4(), uuid4(), failing=False)]
+        assert set(first.rooms(due).values()) == {2 * CONNECTIONS}
+        assert second.rooms(due) == {}
+    with sender.taking() as third:
+        assert third.rooms(due)
