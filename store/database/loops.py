@@ -20,7 +20,7 @@ from store.database import waits
 from store.database.greenlets import wait_for
 from store.database.waits import USUAL, WaitRanOut, Waits
 
-MOST_STATEMENTS = 500  # that one connection keeps prepared
+MOST_STATEMENTS = 200  # that one connection keeps prepared
 PLANNED_BY_VALUES = (
     5  # uses of a statement that PostgreSQL plans each for its values, if it is prepared anew then
 )
@@ -61,13 +61,17 @@ class Connection:
             if by_values:
                 self._use(text)
             return wait_for(statement.fetch(*values))
+        except asyncpg.InvalidCachedStatementError:  # a migration has changed what it returns
+            self._prepared.pop(text, None)
+            return self.fetch(text, values, by_values=by_values)
         except FAULTS as fault:
             raise _told(fault) from fault
 
     def _prepare(self, text: str) -> Any:
         if len(self._prepared) >= MOST_STATEMENTS:
-            self._prepared.clear()
-            self._uses.clear()
+            oldest = next(iter(self._prepared))
+            del self._prepared[oldest]
+            self._uses.pop(oldest, None)
         statement = self._prepared[text] = wait_for(self.driver.prepare(text))
         return statement
 

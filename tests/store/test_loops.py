@@ -165,6 +165,43 @@ def test_a_statement_is_planned_for_its_values_where_they_matter() -> None:
     assert all(generic == 0 for generic, _ in passing)
 
 
+def test_a_statement_whose_table_was_changed_is_prepared_anew(settings: Settings) -> None:
+    everything = Prepared(text("SELECT * FROM loops_change"))
+
+    def before_and_after() -> list[tuple[Any, ...]]:
+        found = []
+        with store.reading() as reading:
+            for change in (
+                "TABLE loops_change (one) AS SELECT 1",
+                "TABLE loops_change ADD two int DEFAULT 2",
+            ):
+                with psycopg.connect(settings.database_url, autocommit=True) as other:
+                    other.execute(("CREATE " if "AS" in change else "ALTER ") + change)  # type: ignore[arg-type]
+                everything.shape = None
+                found.append(tuple(everything.first(reading)))
+        return found
+
+    try:
+        assert on_loop(before_and_after)[0] == [(1,), (1, 2)]
+    finally:
+        with psycopg.connect(settings.database_url, autocommit=True) as other:
+            other.execute("DROP TABLE IF EXISTS loops_change")
+
+
+def test_no_more_statements_are_kept_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "MOST_STATEMENTS", 3)
+
+    def many() -> tuple[list[int], int]:
+        with store.reading() as reading:
+            assert isinstance(reading.connection, loops.Connection)
+            found = [
+                Prepared(text(f"SELECT {number} AS number")).first(reading).number for number in range(10)
+            ]
+            return found, len(reading.connection._prepared)
+
+    assert on_loop(many)[0] == (list(range(10)), 3)
+
+
 def test_settings_of_one_reading_end_with_it() -> None:
     shown = Prepared(text("SELECT current_setting('random_page_cost') AS cost"))
 
