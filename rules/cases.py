@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rules.errors import Invalid
+from rules.words import say
 
 MOST_CHECKS = 20_000  # characters of the checks of a case; reading them holds up the whole process
 
@@ -33,12 +34,12 @@ def _mcq(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     correct = [option for option in options if option["is_correct"]]
     ids = [option["id"] for option in options]
     return [
-        ("/options", "A multiple-choice case needs at least two options.", len(options) < 2),
-        ("/options", "At least one option must be correct.", bool(options) and not correct),
+        ("/options", say("A multiple-choice case needs at least two options."), len(options) < 2),
+        ("/options", say("At least one option must be correct."), bool(options) and not correct),
         ("/options", "Option ids must differ.", len(set(ids)) < len(ids)),
         (
             "/allow_multiple",
-            "Several options are correct, so several must be allowed.",
+            say("Several options are correct, so several must be allowed."),
             len(correct) > 1 and not case["allow_multiple"],
         ),
     ]
@@ -47,8 +48,8 @@ def _mcq(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
 def _numeric(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     tolerance = case["tolerance"]
     return [
-        ("/answer_number", "A numeric case needs its answer.", case["answer_number"] is None),
-        ("/tolerance", "Must be at least 0.", tolerance is not None and tolerance < 0),
+        ("/answer_number", say("A numeric case needs its answer."), case["answer_number"] is None),
+        ("/tolerance", say("Must be at least 0."), tolerance is not None and tolerance < 0),
     ]
 
 
@@ -57,11 +58,11 @@ def _coding(case: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     checks = {test["check"]: number for number, test in reversed(list(enumerate(tests))) if test.get("check")}
     too_long = sum(map(len, checks)) > MOST_CHECKS
     return [
-        ("/language", "A coding case needs its language.", case["language"] is None),
-        ("/test_cases", "A coding case needs at least one test.", not tests),
+        ("/language", say("A coding case needs its language."), case["language"] is None),
+        ("/test_cases", say("A coding case needs at least one test."), not tests),
         (
             "/test_cases",
-            "At least one test must count.",
+            say("At least one test must count."),
             bool(tests) and not any(test["weight"] for test in tests),
         ),
         ("/test_cases", f"The checks may have {MOST_CHECKS:,} characters together.", too_long),

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from rules import links, signatures
 from rules.words import say
-from schemas import area_results, area_reviews, area_settings, document
+from schemas import area_cases, area_results, area_reviews, area_settings, document
 from schemas.sections import Action, Section, is_true, line, lines, many, moment, whole
 
 HOME = "/area/"
@@ -178,6 +178,7 @@ SECTIONS = {
     "home": _SECTIONS["home"],
     **area_results.SECTIONS,
     **area_reviews.SECTIONS,
+    **area_cases.SECTIONS,
     **_SECTIONS,
     **area_settings.SECTIONS,
 }

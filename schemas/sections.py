@@ -69,12 +69,13 @@ class Action:
     in_part: bool = False  # what the form does not have, or has empty, stays as it is
     inside: str = ""  # the one field of the body that holds all of them
     query: tuple[str, ...] = ()  # fields of the operation's query
+    gathers: Callable[[Fields], dict[str, Any]] = lambda _fields: {}  # what several fields make together
 
     def asked(self, fields: Fields) -> dict[str, Any] | None:
         """Return the operation's body."""
         if self.body is None:
             return None
-        given = {name: read(fields.get(name)) for name, read in self.body.items()}
+        given = {name: read(fields.get(name)) for name, read in self.body.items()} | self.gathers(fields)
         if self.inside:
             return {self.inside: given}
         if not self.in_part:

@@ -24,6 +24,7 @@ LISTS = {
     "show_assessment_results_page": f"{PUBLIC}/assessments/{{slug}}/results/",
     "download_results": f"{PUBLIC}/assessments/{{slug}}/results/",
     "show_reviews_page": f"{PUBLIC}/reviews/",
+    "show_cases_page": f"{PUBLIC}/cases/",
     "show_keys_page": "/api/v1/area/keys/",
     "show_webhooks_page": f"{PUBLIC}/webhooks/",
     "show_webhook_page": f"{PUBLIC}/webhooks/{{id}}/deliveries/",
@@ -72,6 +73,7 @@ def _terms() -> Fields:
     return {**shared(an_assessment), "expires_days": "7", "extra_time_percent": "0", "send_email": "true"}
 
 
+_CASE = {"title": "Of a form", "difficulty": "easy", "points": "10"}
 DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
     "change_area": {
         "mode": lambda token, path: {"livemode": MODE, "next": "/area/keys/"},
@@ -110,6 +112,17 @@ DEEDS: dict[str, dict[str, Callable[[str, Ids], Fields]]] = {
         "score": lambda token, path: {"score": "1", "comment": "Sound."},
         "skip": lambda token, path: {},
         "release": lambda token, path: {},
+    },
+    "create_case_on_page": {
+        "mcq": lambda token, path: {
+            **_CASE,
+            "option_0_text": "Yes",
+            "option_0_correct": "true",
+            "option_1_text": "No",
+        },
+        "numeric": lambda token, path: {**_CASE, "answer_number": "42", "tolerance": "0.5"},
+        "text": lambda token, path: {**_CASE, "accepted_answers": "etag"},
+        "coding": lambda token, path: {**_CASE, "language": "python", "test_0_output": "42"},
     },
     "change_webhooks_on_page": {
         "create": lambda token, path: {"name": "Of a form", "url": an_address(), "events": ["*"]},

@@ -208,6 +208,12 @@ ROWS = {
     "change_reviews_on_page": a_form("begin", states.a_review, assessment="{slug}"),
     "show_review_page": shown(states.a_review, assessment="{slug}", names="true"),
     "change_review_on_page": a_form("score", states.a_review, score="7.5", comment="Writes are missing."),
+    "show_cases_page": shown(states.a_case),
+    "show_new_case_page": shown(case_type="coding"),
+    "create_case_on_page": dataclasses.replace(
+        a_form("numeric", title="Half of 84", difficulty="easy", points="10", answer_number="42"),
+        also=(dataclasses.replace(NOBODY, body=NO_TOKEN, media=FORM),),
+    ),
     "show_company_sign_in_page": Row(a_company, query={"next": "/area/keys/"}, status=303, answers=None),
     "show_company_code_page": Row(
         back_from_a_company, query={"code": "{code}", "state": "{state}"}, status=303, answers=None
