@@ -20,11 +20,10 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import Headers
 
 import store
-from app.http import answers, bodies, given, limits, once, security
+from app.http import answers, bodies, limits, once, security
 from app.http.answers import Answer, Made
 from app.http.context import Receive, Request
-from app.http.given import Begin
-from app.http.records import traces
+from app.http.records import given, traces
 from app.http.records.notes import NOTES
 from app.http.threads import lanes
 from app.http.threads.places import Places
@@ -234,7 +233,7 @@ class Pipeline:
 
     # --- What `run` is made of
 
-    def _make(self, request: Request, means: Means | None, finish: Begin = store.transaction) -> Made:
+    def _make(self, request: Request, means: Means | None, finish: given.Begin = store.transaction) -> Made:
         caller = request.caller
         entry = traces.entry(self, request) if self.audited else None
         if entry and self.in_parts:  # written before it is known how the request ends: as it should
@@ -269,7 +268,7 @@ class Pipeline:
     def _once(self, request: Request, caller: Caller) -> Answer:
         """Answer a request that names itself: its effect once, its answer as often as it is asked for."""
 
-        def first(session: Session | None, finish: Begin = store.transaction) -> idempotency.Answer:
+        def first(session: Session | None, finish: given.Begin = store.transaction) -> idempotency.Answer:
             rendered = self.render(request, self._make(request, session, finish))
             return idempotency.Answer(rendered.status, rendered.body)
 

@@ -93,8 +93,8 @@ _FRESH = outbox.LEASE.total_seconds() - outbox.RENEWED_SECONDS - 2
 WAITING = (
     text(f"""
     WITH work AS MATERIALIZED (
-        SELECT due_at, attempts > 0 AND due_at BETWEEN :moment + interval '{_FRESH} seconds'
-                   AND :moment + interval '{outbox.LEASE.total_seconds()} seconds' AS is_held
+        SELECT due_at, attempts > 0 AND due_at BETWEEN CAST(:moment AS timestamptz) + interval '{_FRESH} seconds'
+                   AND CAST(:moment AS timestamptz) + interval '{outbox.LEASE.total_seconds()} seconds' AS is_held
         FROM outbox WHERE {moving.TESTS} AND finished_at IS NULL AND job <> ALL (:without)
     ), sending AS MATERIALIZED (
         SELECT first.next_attempt_at, coalesce(first.lease_until > :moment, false) AS is_held

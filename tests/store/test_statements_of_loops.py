@@ -13,6 +13,7 @@ import store
 from app.instance.settings import Settings
 from store.database.listing import Form, Listing
 from store.database.prepared import Prepared
+from workers import advancing
 
 
 def every_statement() -> dict[str, Prepared]:
@@ -20,6 +21,7 @@ def every_statement() -> dict[str, Prepared]:
     for module in pkgutil.walk_packages(store.__path__, "store."):
         if ".migrations" not in module.name:
             importlib.import_module(module.name)
+    advancing._looking()  # is written when it is first asked
     kept = gc.get_objects()
     found = [one for one in kept if type(one) is Prepared]
     for one in (one for one in kept if type(one) is Listing):

@@ -1,1 +1,1 @@
-"""What is kept of requests: their rows of the audit log, and their counts."""
+"""What is kept of requests: their rows of the audit log, which are written with what handlers are given, and counts."""
