@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
 import asyncpg
@@ -21,9 +22,14 @@ from store.database.greenlets import wait_for
 from store.database.waits import USUAL, WaitRanOut, Waits
 
 MOST_STATEMENTS = 200  # that one connection keeps prepared
-PLANNED_BY_VALUES = (
-    5  # uses of a statement that PostgreSQL plans each for its values, if it is prepared anew then
-)
+# Uses of a statement that PostgreSQL plans each for its values, if it is prepared anew then.
+PLANNED_BY_VALUES = 5
+# What asyncpg takes from an address; anything else there it would set as a parameter of the server's.
+UNDERSTOOD = {
+    "host", "port", "user", "password", "dbname", "passfile", "service", "target_session_attrs", "sslmode", "sslcert",
+    "sslkey", "sslrootcert", "sslcrl", "sslpassword", "sslnegotiation", "ssl_min_protocol_version",
+    "ssl_max_protocol_version", "krbsrvname", "gsslib", "application_name", "options",
+}  # fmt: skip
 CONNECT_SECONDS = 5.0
 FAULTS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
@@ -41,7 +47,9 @@ def configure(database_url: str, *, settings: dict[str, str], size: int, limits:
         with suppress(RuntimeError):  # it has ended
             loop.call_soon_threadsafe(one.forget)
     _of_loops.clear()
-    _address, _settings, _size, _limits = database_url, settings, size, limits
+    given = psycopg.conninfo.conninfo_to_dict(database_url)
+    known = {name: value for name, value in given.items() if name in UNDERSTOOD}
+    _address, _settings, _size, _limits = f"postgresql://?{urlencode(known)}", settings, size, limits
 
 
 class Connection:
@@ -133,6 +141,10 @@ class Connections:
             self.forget()  # where one is lost, the database was away, and those that nobody uses are lost too
         else:
             self._idle.append(connection)
+        self._wake()
+
+    def _wake(self) -> None:
+        """Let whoever waits longest look again."""
         while self._waiting:
             waiting = self._waiting.popleft()
             if not waiting.done():
@@ -153,6 +165,7 @@ class Connections:
             return Connection(wait_for(_connect()))
         except BaseException as fault:
             self._made -= 1
+            self._wake()
             if isinstance(fault, FAULTS):
                 raise _told(fault) from fault
             raise

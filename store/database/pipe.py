@@ -40,7 +40,7 @@ class Pipe:
             return wait_for(line.ask("EVAL", self._script, *words))
 
     async def _connect(self) -> "_Line":
-        """Connect; whoever comes meanwhile makes one more, and the last one stays."""
+        """Connect; of those who do so at the same time the first one's connection stays."""
         loop, where = asyncio.get_running_loop(), self._where
         secure = _tls(where) if where.get("connection_class") is redis.SSLConnection else None
         try:
@@ -60,8 +60,12 @@ class Pipe:
                     await line.ask("SELECT", number)
         except (OSError, TimeoutError) as fault:
             raise redis.ConnectionError(str(fault) or "It does not answer.") from fault
-        self._lines[loop] = line
-        return line
+        there = self._lines.get(loop)
+        if there is None or there.is_closed:
+            there = self._lines[loop] = line
+        else:
+            line.close()
+        return there
 
 
 def _tls(where: dict[str, Any]) -> ssl.SSLContext:
@@ -92,6 +96,10 @@ class _Line(asyncio.Protocol):
         below.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in options.items():
             below.setsockopt(socket.IPPROTO_TCP, name, value)
+
+    def close(self) -> None:
+        """Close it, for it is one too many."""
+        self._transport.close()
 
     def ask(self, *words: Word) -> asyncio.Future[Any]:
         """Send a command; the future has its answer, or a redis.RedisError."""

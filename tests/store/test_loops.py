@@ -119,6 +119,12 @@ def test_a_connection_that_the_database_ended_is_an_outage_and_the_next_one_is_n
     assert before != after
 
 
+def test_an_address_may_say_what_is_for_the_other_driver_alone(settings: Settings) -> None:
+    mark = "&" if "?" in settings.database_url else "?"
+    engine.configure(f"{settings.database_url}{mark}connect_timeout=3&keepalives=1", loop_size=SIZE)
+    assert on_loop(backend)[0] > 0
+
+
 def test_a_database_that_is_not_there_is_an_outage() -> None:
     engine.configure("postgresql://nobody@127.0.0.1:1/nothing", loop_size=SIZE)
     (fault,) = on_loop(backend)
