@@ -41,31 +41,37 @@ class Pipe:
 
     async def _connect(self) -> "_Line":
         """Connect; of those who do so at the same time the first one's connection stays."""
-        loop, where = asyncio.get_running_loop(), self._where
-        secure = _tls(where) if where.get("connection_class") is redis.SSLConnection else None
+        loop, line = asyncio.get_running_loop(), _Line(self._patience)
         try:
             async with asyncio.timeout(self._patience):
-                if path := where.get("path"):
-                    _, line = await loop.create_unix_connection(lambda: _Line(self._patience), path)
-                else:
-                    host, port = where.get("host", "localhost"), where.get("port", 6379)
-                    _, line = await loop.create_connection(
-                        lambda: _Line(self._patience), host, port, ssl=secure
-                    )
-                    line.set_options(self._limits.tcp_options())
-                if password := where.get("password"):
-                    user = [where["username"]] if where.get("username") else []
-                    await line.ask("AUTH", *user, password)
-                if number := where.get("db"):
-                    await line.ask("SELECT", number)
-        except (OSError, TimeoutError) as fault:
-            raise redis.ConnectionError(str(fault) or "It does not answer.") from fault
+                await self._open(line)
+        except BaseException as fault:
+            line.close()
+            if isinstance(fault, OSError):  # TimeoutError is one
+                raise redis.ConnectionError(str(fault) or "It does not answer.") from fault
+            raise
         there = self._lines.get(loop)
         if there is None or there.is_closed:
             there = self._lines[loop] = line
         else:
             line.close()
         return there
+
+    async def _open(self, line: "_Line") -> None:
+        """Connect and say who asks."""
+        loop, where = asyncio.get_running_loop(), self._where
+        if path := where.get("path"):
+            await loop.create_unix_connection(lambda: line, path)
+        else:
+            secure = _tls(where) if where.get("connection_class") is redis.SSLConnection else None
+            host, port = where.get("host", "localhost"), where.get("port", 6379)
+            await loop.create_connection(lambda: line, host, port, ssl=secure)
+            line.set_options(self._limits.tcp_options())
+        if password := where.get("password"):
+            user = [where["username"]] if where.get("username") else []
+            await line.ask("AUTH", *user, password)
+        if number := where.get("db"):
+            await line.ask("SELECT", number)
 
 
 def _tls(where: dict[str, Any]) -> ssl.SSLContext:
@@ -85,6 +91,7 @@ class _Line(asyncio.Protocol):
         self._reader: Any = hiredis.Reader(protocolError=redis.ConnectionError, replyError=_fault)
         self._waiting: deque[tuple[asyncio.Future[Any], float]] = deque()  # and since when
         self._watch: asyncio.TimerHandle | None = None
+        self._transport: Any = None
         self.is_closed = False
 
     def connection_made(self, transport: Any) -> None:
@@ -98,8 +105,9 @@ class _Line(asyncio.Protocol):
             below.setsockopt(socket.IPPROTO_TCP, name, value)
 
     def close(self) -> None:
-        """Close it, for it is one too many."""
-        self._transport.close()
+        """Close it, if it was ever open: nobody asks on it."""
+        if self._transport is not None:
+            self._transport.abort()
 
     def ask(self, *words: Word) -> asyncio.Future[Any]:
         """Send a command; the future has its answer, or a redis.RedisError."""

@@ -65,6 +65,42 @@ def test_nobody_waits_longer_than_there_is_patience_and_the_next_is_heard(others
     assert all(isinstance(one, redis.TimeoutError | redis.ConnectionError) for one in found)
 
 
+def test_those_who_ask_first_at_the_same_time_share_one_connection(redis_url: str) -> None:
+    way = pipe(redis_url)
+
+    async def asked() -> tuple[int, int]:
+        with redis.Redis.from_url(redis_url) as client:
+            before = len(client.client_list())
+            await asyncio.gather(*(greenlets.run(way.run, ["a"], [1]) for _ in range(20)))
+            for _ in range(100):  # turns of the loop, in which the others' are closed
+                if len(client.client_list()) == before + 1:
+                    break
+                await asyncio.sleep(0.01)
+            return before, len(client.client_list())
+
+    before, after = asyncio.run(asked())
+    assert after == before + 1
+
+
+def test_a_connection_that_is_never_let_in_is_closed() -> None:
+    async def asked() -> bool:
+        ended = asyncio.Event()
+
+        async def mute(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+            while await reader.read(100):  # until the other side closes
+                pass
+            ended.set()
+
+        server = await asyncio.start_server(mute, "127.0.0.1", 0)
+        way = pipe(f"redis://:secret@127.0.0.1:{server.sockets[0].getsockname()[1]}/3")
+        with pytest.raises(redis.RedisError):
+            await greenlets.run(way.run, ["a"], [1])
+        await asyncio.wait_for(ended.wait(), 30)
+        return True
+
+    assert asyncio.run(asked())
+
+
 def test_a_connection_that_redis_closed_is_made_anew(redis_url: str) -> None:
     way = pipe(redis_url)
 
