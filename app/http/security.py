@@ -149,16 +149,17 @@ def bearer(request: Request, required: list[str]) -> Caller:
     found = _look_up(key, request.address)
     if found is None:
         raise InvalidApiKey
-    row, request.known = found.row, found.caller
+    row = found.row
+    caller = request.known = found.caller
     if row.revoked_at is not None:
         raise InvalidApiKey
     if row.expires_at and row.expires_at <= now():
         raise ExpiredApiKey
     if row.cidrs and not networks.within(request.address, row.cidrs):
         raise IpNotAllowed(ip=request.address)
-    if missing := scopes.missing(request.known.scopes, required):
+    if missing := scopes.missing(caller.scopes, required):
         raise InsufficientScope(required_scope=missing[0])
-    return request.known
+    return caller
 
 
 def cookie(request: Request) -> str | None:

@@ -17,7 +17,7 @@ PIPELINE, FRONT, SEATS = "app/http/pipeline.py", "app/http/front.py", "app/http/
 ANSWERS, ONCE, LIMITS = "app/http/answers.py", "app/http/once.py", "app/http/limits.py"
 SECURITY, VALIDATION = "app/http/security.py", "app/http/validation.py"
 
-_SCOPES = "if missing := scopes.missing(granted, required):"
+_SCOPES = "if missing := scopes.missing(caller.scopes, required):"
 _ONCE = "if request.caller and once.names_itself(request.arguments):"
 _MEDIA = 'headers.append((b"content-type", answer.media_type.encode()))'
 _VIEW = "headers = view.headers | PAGE_VARY"
@@ -29,7 +29,7 @@ MUTANTS = {
     "a scope is not asked for": Mutant(SECURITY, _SCOPES, "if missing := []:", "scopes"),
     "the chain asks for no scope": Mutant(SEATS, "request, required_scopes)", "request, [])", "both_ways"),
     "a key is looked at for its form alone": Mutant(
-        SECURITY, "row = _look_up(key, request.address)", "row = None", "answers"
+        SECURITY, "found = _look_up(key, request.address)", "found = None", "answers"
     ),
     # count
     "writes count as reads": Mutant(PIPELINE, 'reads=self.method == "GET"', "reads=True", "limits"),
@@ -70,8 +70,8 @@ MUTANTS = {
         PIPELINE, "self.success, self.changed = min(successes)", "self.success, self.changed = 200", "answers"
     ),
     "arguments are used up": Mutant(
-        PIPELINE, "given, caller = request.arguments, request.caller",
-        "given, caller = dict(request.arguments), request.arguments.clear() or request.caller", "arguments",
+        PIPELINE, "asked = request.arguments\n", "asked = dict(request.arguments)\n        request.arguments.clear()\n",
+        "arguments",
     ),
     # render
     "reads say nothing of the quota": Mutant(
