@@ -21,8 +21,7 @@ from rules.caller import Caller
 from store import events
 from store.accounts import keys, limits, organisations
 from store.accounts.organisations import Organisation
-from store.assessing import assessments, invitations, inviting
-from store.auditing import trail
+from store.assessing import assessments, at_once, invitations, inviting
 from store.database import bell, listing
 from store.database.prepared import Prepared
 
@@ -91,10 +90,8 @@ SQL = {
     "key": "SELECT api_keys.* FROM api_keys WHERE hash = %(hash)s",
     "assessment": text(assessments._READER.prepared),
     "invitations": text(invitations.LIST.prepare(listing.Form("-id"))),
-    "existing": text(inviting._EXISTING),
-    "invite": text(inviting._TAKE_AND_CREATE),
-    "audit": text(trail._WRITE),
-    "event": text(events._WRITE),
+    "look": text(at_once._look(of_squads=False)),
+    "invite": text(at_once._alone(livemode=True, of_squads=False)),
     "bell": text(bell._NOTIFY),
 }
 

@@ -75,18 +75,18 @@ def get_invitation(reading: Reading, caller: Caller, token: str) -> Body:
     return schemas.detail(invitations.read(reading, caller, token))
 
 
-def create_invitation(writing: Change, caller: Caller, slug: str, body: Body) -> tuple[Body, int]:
+def create_invitation(alone: Change, caller: Caller, slug: str, body: Body) -> tuple[Body, int]:
     """Invite a candidate once; a second time answers the invitation that exists."""
     if not body["email"].strip():
         raise MissingEmail
     email, external_id = emails.normal(body["email"]), body.get("external_id")
     candidate = {"email": email, "name": body["name"], "role": body["role"], "external_id": external_id}
     terms = candidate | _terms(body)
-    found, new, sender = at_once.invite(writing, caller, slug, terms, schemas.event)
+    found, new, sender = at_once.invite(alone, caller, slug, terms, schemas.event)
     if not new:
         return schemas.created(found, "An invitation already exists for this candidate."), 200
     if body["send_email"]:
-        _mail(writing, caller, [found], "invitation", sender)
+        _mail(alone, caller, [found], "invitation", sender)
     return schemas.created(found, "Invitation created."), 201
 
 

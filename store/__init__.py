@@ -2,11 +2,14 @@
 
 from store.database.engine import OUTAGES, at_once, reading
 from store.database.waits import WaitRanOut
-from store.transactions import in_transaction, in_writing, transaction, writing
+from store.telling import NeedsTransaction
+from store.transactions import alone, in_transaction, in_writing, transaction, writing
 
 __all__ = [
     "OUTAGES",
+    "NeedsTransaction",
     "WaitRanOut",
+    "alone",
     "at_once",
     "in_transaction",
     "in_writing",

@@ -108,20 +108,19 @@ def record(session: Change, type: str, owner: Owner, data: dict[str, Any]) -> No
     trail.told(session, type, owner)
 
 
-_WRITE = Prepared(
-    text("""
-    WITH numbers AS (
-        INSERT INTO event_sequences AS counter (organisation_id, livemode, last)
-        VALUES (:organisation_id, :livemode, :count)
-        ON CONFLICT (organisation_id, livemode) DO UPDATE SET last = counter.last + excluded.last
-        RETURNING last
-    )
+NUMBER = """
+    INSERT INTO event_sequences AS counter (organisation_id, livemode, last)
+    SELECT :organisation_id, :livemode, CAST(:told AS bigint) {where}
+    ON CONFLICT (organisation_id, livemode) DO UPDATE SET last = counter.last + excluded.last
+    RETURNING last
+"""
+WRITE = """
     INSERT INTO events (id, created_at, organisation_id, livemode, sequence, type, data)
     SELECT event.id, :moment, :organisation_id, :livemode,
-           numbers.last - :count + event.number, event.type, event.data
+           numbers.last - :told + event.number, event.type, event.data
     FROM numbers, jsonb_to_recordset(CAST(:events AS jsonb)) AS event (id uuid, number int, type text, data jsonb)
-    """)
-)
+"""
+_WRITE = Prepared(text(f"WITH numbers AS ({NUMBER.format(where='')}) {WRITE}"))
 
 
 def to_write(session: Change) -> list[Bound]:
@@ -138,7 +137,7 @@ def to_write(session: Change) -> list[Bound]:
         _WRITE.bound(
             organisation_id=organisation_id,
             livemode=livemode,
-            count=len(mine),
+            told=len(mine),
             moment=now(),
             events=rows(
                 [

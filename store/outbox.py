@@ -63,13 +63,12 @@ def add(
     add_all(session, owner, job, [arguments], delay=delay)
 
 
-_ADD = Prepared(
-    text("""
+ADD = """
     INSERT INTO outbox (id, created_at, organisation_id, livemode, due_at, job, arguments, attempts)
     SELECT item.id, :moment, :owner, :mode, :due_at, :job, item.arguments, 0
     FROM jsonb_to_recordset(CAST(:items AS jsonb)) AS item (id uuid, arguments jsonb)
-    """)
-)
+"""
+_ADD = Prepared(text(ADD))
 
 
 def add_all(

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TypeVar
 
+import psycopg
 from sqlalchemy.orm import Session
 
-from store import events, outbox
-from store.auditing import trail
+from store import telling
 from store.database import bell, prepared, waits
-from store.database.engine import Change, Writing, engine, taken
+from store.database.engine import Change, Writing, engine, on_loop, taken
 from store.database.waits import WaitRanOut
 from store.interviewing import news
 
@@ -65,6 +65,24 @@ def writing() -> Iterator[Writing]:
         _end(means)
 
 
+@contextmanager
+def alone() -> Iterator[Writing]:
+    """Open, on an event loop, what one statement changes: left to the end (`telling.leave`), with what it tells of.
+
+    Locks are held for that one exchange with the database. Raises NeedsTransaction where it does not fit.
+    """
+    with on_loop() as means:
+        yield means
+        change = telling.whole(means)
+        try:
+            [found] = change.statement.all(means, **change.values)
+        except psycopg.errors.DivisionByZero:
+            raise telling.NeedsTransaction from None
+        if not found.made:
+            raise telling.NeedsTransaction
+    bell.ring()
+
+
 def _end(means: Change) -> None:
     """Write what the transaction tells of and commit, in one exchange with the database where it is small.
 
@@ -72,7 +90,7 @@ def _end(means: Change) -> None:
     takes longer to fetch an answer between two statements than PostgreSQL to carry them out.
     """
     ring, rooms = means.info.pop("outbox", False) or "events" in means.info, means.info.pop("rooms", None)
-    last = [*outbox.to_write(means), *trail.to_write(means), *events.to_write(means)]
+    last = telling.to_write(means)
     connection = prepared.driver(means)
     with connection.pipeline() if sum(one.size() for one in last) < EXCHANGE_BYTES else nullcontext():
         for one in last:

@@ -12,6 +12,7 @@ from app.http.front import Front
 from app.http.live.channel import Live
 from app.http.records.entrance import Entrance
 from app.http.threads import clients, lanes
+from app.http.threads.load import Load
 from app.instance import wiring
 from app.instance.settings import Settings
 from rules import links
@@ -31,7 +32,8 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     wiring.configure(
         settings,
         pool_size=settings.threads + SPARE,
-        loop_size=settings.reads_at_once + KEYS,
+        loop_readers=settings.reads_at_once + KEYS,
+        loop_writers=settings.changes_at_once,
         for_requests=True,
     )
     limits.configure(settings.candidate_limit)
@@ -57,6 +59,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         base = spec["servers"][0]["url"].rstrip("/")
         app.add_api(spec, base_path=base, resolver=seats.Handlers(spec), name=name)
     pipelines: seats.Pipelines = {}
+    load = Load()
     outermost = MiddlewarePosition.BEFORE_EXCEPTION
     app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies, origin=links.origin())
     app.add_middleware(Live, outermost, trusted_proxies=settings.trusted_proxies)
@@ -64,8 +67,9 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         Front,
         outermost,
         pipelines=pipelines,
-        lanes=lanes.make(settings),
-        places=lanes.places(settings),
+        lanes=lanes.make(settings, load),
+        reads=lanes.places(settings.reads_at_once, load),
+        changes=lanes.places(settings.changes_at_once, load),
         fast=settings.fast_path,
     )
     app.add_middleware(seats.Count, MiddlewarePosition.BEFORE_VALIDATION, pipelines=pipelines)

@@ -38,10 +38,17 @@ class Front(SpecMiddleware):
     """Find the operation; carry it out, or pass it on."""
 
     def __init__(
-        self, app: context.App, *, pipelines: Pipelines, lanes: dict[str, Lane], places: Places, fast: bool
+        self,
+        app: context.App,
+        *,
+        pipelines: Pipelines,
+        lanes: dict[str, Lane],
+        reads: Places,
+        changes: Places,
+        fast: bool,
     ) -> None:
         self.app, self.pipelines, self.lanes, self.fast = app, pipelines, lanes, fast
-        self.places = places
+        self.reads, self.changes = reads, changes
         self.telling = Hop(1, "telling")
         self.tree: Tree[Pipeline] = Tree()
 
@@ -112,7 +119,10 @@ class Front(SpecMiddleware):
     async def _carry_out(
         self, pipeline: Pipeline, request: context.Request, receive: context.Receive
     ) -> Answer:
-        """Take the steps: all on the loop where nothing but data is read, else three in a thread of its lane."""
+        """Take the steps: all on the loop where nothing but data is read, or one statement is the change.
+
+        Else three of them in a thread of its lane.
+        """
         if pipeline.lane == AT_ONCE:
             pipeline.count(request)
             return pipeline.serve(request)
@@ -120,10 +130,16 @@ class Front(SpecMiddleware):
         left, began = lane.seconds, time.monotonic()
         with Deadline(left):
             if pipeline.is_light:
-                return await greenlets.run(pipeline.look_up, request, receive, self.places)
+                return await greenlets.run(pipeline.look_up, request, receive, self.reads)
             await greenlets.run(pipeline.admit, request)
         left -= time.monotonic() - began
         await pipeline.receive(request, receive)  # as long as the client takes has limits of its own
+        if pipeline.fits_alone(request):
+            began = time.monotonic()
+            with Deadline(left):
+                if made := await greenlets.run(pipeline.change, request, self.changes):
+                    return made
+            left -= time.monotonic() - began
         request.waits_for = lane.hop.submit(pipeline.serve, request, party=request.party, within=left)
         if pipeline.lane == "program":
             await self._tell_place(pipeline, request, lane.hop)

@@ -42,18 +42,22 @@ from store.database.greenlets import wait_for
 
 AREA = ("/api/v1/area/", "/area/")  # where an organisation's own people are
 
+Opens = Callable[[], AbstractContextManager[Means | None]]
 # What is opened for a handler that names it.
-OPENS: dict[str, Callable[[], AbstractContextManager[Means | None]]] = {
+OPENS: dict[str, Opens] = {
     "session": store.transaction,
     "reading": store.reading,
     "writing": store.writing,
+    "alone": store.writing,
 }
+SMALL_BYTES = 16_384  # of a body that is read on the event loop
 
 
 class Pipeline:
     """One operation, compiled from what Connexion loaded.
 
     The handler names what it needs: `session`, a transaction; `writing`, one in which prepared statements are enough;
+    `alone`, the same, or one statement on the event loop that is all of it;
     `reading` where it changes nothing, `readings` to open one for each part of what is made while it is sent;
     `begin` and `finish` where it must reach the network between two transactions,
     `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; `address`, that of the
@@ -101,6 +105,7 @@ class Pipeline:
         self.with_meta = self.method == "GET" and answers.JSON in content
         # What only reads, and answers data, waits for the database alone: that needs no thread.
         self.is_light = self.with_meta and self.lane == lanes.ORDINARY and "reading" in self.wants
+        self.is_alone = self.lane == lanes.ORDINARY and "alone" in self.wants
 
     def owner(self, request: Request) -> tuple[str, str] | None:
         """Return what of a request's path says whose it is, where no key does: the parameter and its value.
@@ -131,22 +136,23 @@ class Pipeline:
             security.check_origin(request)
         request.arguments = self.reader.read(request)
 
-    def run(self, request: Request) -> Made | Answer:
+    def run(self, request: Request, opens: Opens | None = None) -> Made | Answer:
         """Carry the request out, once more where it ended in a deadlock; an answer where it was given before."""
+        opens = opens or self.open
         try:
-            return self._run(request)
+            return self._run(request, opens)
         except store.WaitRanOut as fault:
             if request.begun or not fault.is_deadlock:
                 raise
         self.read(request)  # for fresh arguments, which a handler may have changed
-        return self._run(request)
+        return self._run(request, opens)
 
-    def _run(self, request: Request) -> Made | Answer:
+    def _run(self, request: Request, opens: Opens) -> Made | Answer:
         if request.caller and self.feature:
             plans.require(request.caller.plan_name, self.feature)
         if request.caller and once.names_itself(request.arguments):
             return self._once(request, request.caller)
-        with self.open() as means:
+        with opens() as means:
             return self._make(request, means)
 
     def render(self, request: Request, made: Made | Answer) -> Answer:
@@ -169,6 +175,21 @@ class Pipeline:
         places.take(request)
         try:
             return self.serve(request)
+        finally:
+            places.give_back(request.party)
+
+    def fits_alone(self, request: Request) -> bool:
+        """Say whether one statement on the event loop may be all of a request's change."""
+        return self.is_alone and once.IDEMPOTENCY_KEY not in request.head and len(request.body) <= SMALL_BYTES
+
+    def change(self, request: Request, places: Places) -> Answer | None:
+        """Take the steps after the body in a greenlet of the event loop; None where that takes a transaction."""
+        places.take(request)
+        try:
+            self.read(request)
+            return self.render(request, self.run(request, store.alone))
+        except store.NeedsTransaction:
+            return None
         finally:
             places.give_back(request.party)
 

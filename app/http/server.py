@@ -8,6 +8,7 @@ from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
+import insides.connexion
 from app.instance import children, metrics
 from app.instance import settings as environment
 from app.instance.settings import Settings
@@ -26,6 +27,7 @@ def application() -> Any:
     from app.http.application import create_app  # only the process that serves loads the whole of it
 
     made = create_app(environment.read())
+    insides.connexion.build(made)
     gc.freeze()  # to look for garbage in what stays would be a pause in requests
     gc.enable()
     return made

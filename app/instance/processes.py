@@ -57,6 +57,7 @@ def schedule(settings: Settings, *, folder: Path | None = None) -> None:
     stopping = _stop_on_signals()
     metrics.serve(settings, "schedule", folder=folder)
     with scheduled(settings, stopping) as clock:
+        gc.freeze()  # the same here
         log.info("The schedule is ready.")
         clock.run()
         log.info("The schedule is stopping.")

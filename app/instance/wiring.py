@@ -14,7 +14,12 @@ from store.operating import tables
 
 
 def configure(
-    settings: Settings, *, pool_size: int = 8, loop_size: int = 4, for_requests: bool = False
+    settings: Settings,
+    *,
+    pool_size: int = 8,
+    loop_readers: int = 4,
+    loop_writers: int = 4,
+    for_requests: bool = False,
 ) -> None:
     """Configure a process: logs, store, limiter, links, secrets, what goes out.
 
@@ -28,7 +33,13 @@ def configure(
         plans.override(settings.plans)
     tables.complete()
     waits = _waits(settings, for_requests=for_requests)
-    engine.configure(settings.database_url, pool_size=pool_size, loop_size=loop_size, limits=waits)
+    engine.configure(
+        settings.database_url,
+        pool_size=pool_size,
+        loop_readers=loop_readers,
+        loop_writers=loop_writers,
+        limits=waits,
+    )
     limits.configure(settings.redis_url, limits=waits, share=settings.limit_share)
     news.configure(settings.redis_url, limits=waits)
     queueing.configure(settings.redis_url, limits=waits)

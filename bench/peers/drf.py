@@ -304,7 +304,7 @@ class Invite(View):
             assessment=assessment, status="pending", candidate_id=profile, **stamps, **owner, **row
         )
         Assessment.objects.filter(id=assessment.id).update(invitation_count=F("invitation_count") + 1)
-        Audited.objects.create(**json.loads(work.audited(caller, vars(made), asked)["entries"])[0])
+        Audited.objects.create(**json.loads(work.audited(caller, vars(made), asked))[0])
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO event_sequences AS s (organisation_id, livemode, last) VALUES (%s, %s, 1)"

@@ -5,7 +5,6 @@ for answers, gunicorn with as many threads as the product has.
 """
 
 import gc
-from datetime import UTC, datetime
 from typing import Annotated
 
 import orjson
@@ -117,29 +116,15 @@ def list_invitations() -> Response:
 def create_invitation(slug: str) -> Response:
     caller = admit("invitations:write", reads=False)
     body = InvitationCreate.model_validate_json(request.get_data())
-    with pool.connection() as connection, connection.transaction():
-        assessment = find(connection, caller, slug)
-        if assessment["status"] != "active":
-            raise work.Refused(403, "ASSESSMENT_NOT_ACTIVE", "The assessment is not active.")
-        row = work.candidate(body.model_dump())
-        named = {"email": row["email_key"], "external_id": row["external_id"]}
-        found = execute(
-            connection, "existing", mine(caller, assessment_id=assessment["id"], **named)
-        ).fetchone()
-        if found:
-            return answer(work.created(found, "An invitation already exists for this candidate."))
-        given = {
-            "count": 1,
-            "limit": work.UNLIMITED,
-            "assessment_id": assessment["id"],
-            "moment": datetime.now(UTC),
-            "candidates": orjson.dumps([row]).decode(),
-        }
-        made = execute(connection, "invite", mine(caller, **given)).fetchone()
-        execute(connection, "audit", work.audited(caller, made, g.asked))
-        told = work.told(made, assessment["slug"], assessment["title"])
-        execute(connection, "event", mine(caller, **told))
-    with pool.connection() as connection:
+    row = work.candidate(body.model_dump())
+    with pool.connection() as connection:  # each statement commits by itself
+        found = execute(connection, "look", mine(caller, **work.wanted(row, slug))).fetchone()
+        work.check_free(found)
+        if found["was.id"]:
+            was = {name: found[f"was.{name}"] for name in ("token", "expires_at", "status", "external_id")}
+            return answer(work.created(was, "An invitation already exists for this candidate."))
+        made, given = work.invited(caller, found, row, slug, g.asked)
+        execute(connection, "invite", mine(caller, **given))
         execute(connection, "bell", {})
     return answer(work.created(made, "Invitation created."), 201)
 

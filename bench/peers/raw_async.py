@@ -8,12 +8,10 @@ import asyncio
 import gc
 from collections import deque
 from contextlib import suppress
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import asyncpg
 import hiredis
-import orjson
 import shown
 import work
 
@@ -141,32 +139,17 @@ async def list_invitations(caller, size: int) -> dict:
 
 
 async def create_invitation(caller, slug: str, body: dict, request: work.Asked) -> tuple[dict, int]:
+    row = work.candidate(body)
     database = await _free.get()
     try:
-        async with database.connection.transaction():
-            return await _create(database, caller, slug, body, request)
+        found = await database.row("look", _mine(caller, **work.wanted(row, slug)))
+        work.check_free(found)
+        if found["was.id"]:
+            was = {name: found[f"was.{name}"] for name in ("token", "expires_at", "status", "external_id")}
+            return work.created(was, "An invitation already exists for this candidate."), 200
+        made, given = work.invited(caller, found, row, slug, request)
+        await database.row("invite", _mine(caller, **given))  # commits by itself
     finally:
         _free.put_nowait(database)
-        _bell.set()
-
-
-async def _create(database: Database, caller, slug: str, body: dict, request: work.Asked) -> tuple[dict, int]:
-    assessment = await _assessment(database, caller, slug)
-    if assessment["status"] != "active":
-        raise work.Refused(403, "ASSESSMENT_NOT_ACTIVE", "The assessment is not active.")
-    row = work.candidate(body)
-    named = {"email": row["email_key"], "external_id": row["external_id"]}
-    found = await database.row("existing", _mine(caller, assessment_id=assessment["id"], **named))
-    if found:
-        return work.created(found, "An invitation already exists for this candidate."), 200
-    given = {
-        "count": 1,
-        "limit": work.UNLIMITED,
-        "assessment_id": assessment["id"],
-        "moment": datetime.now(UTC),
-        "candidates": orjson.dumps([row]).decode(),
-    }
-    made = await database.row("invite", _mine(caller, **given))
-    await database.rows("audit", work.audited(caller, made, request))
-    await database.rows("event", _mine(caller, **work.told(made, assessment["slug"], assessment["title"])))
+    _bell.set()
     return work.created(made, "Invitation created."), 201

@@ -146,14 +146,50 @@ def candidate(body: dict) -> dict:
     }
 
 
-def told(made: Row, slug: str, title: str) -> dict:
-    """Return what the statement of an event takes besides the owner."""
-    event = {"id": uuid7(), "number": 1, "type": "invitation.created", "data": event_data(made, slug, title)}
-    return {"count": 1, "moment": datetime.now(UTC), "events": orjson.dumps([event]).decode()}
+def wanted(row: Mapping, slug: str) -> dict:
+    """Return what the statement takes that looks before an invite."""
+    return {"key": slug, "id": None, "email": row["email_key"], "external_id": row["external_id"]}
 
 
-def audited(caller: Row, made: Row, request: Asked) -> dict:
-    """Return what the statement of a row of the audit log takes."""
+OF_PAGE = ("slug", "title", "time_limit_minutes", "language")
+NOBODY = UUID(int=0)
+
+
+def check_free(found: Row | None) -> None:
+    """Refuse what cannot be invited to."""
+    if found is None:
+        raise Refused(404, "NOT_FOUND", "There is no such assessment.")
+    if found["page_status"] != "active":
+        raise Refused(403, "ASSESSMENT_NOT_ACTIVE", "The assessment is not active.")
+
+
+def invited(caller: Row, found: Row, row: dict, slug: str, request: Asked) -> tuple[Row, dict]:
+    """Return an invitation that is to be made, and what the statement takes that makes it."""
+    made = {**row, "status": "pending", "assessment_id": found["assessment_id"]}
+    data = event_data(made, found["assessment.slug"], found["assessment.title"])
+    event = {"id": uuid7(), "number": 1, "type": "invitation.created", "data": data}
+    moment = datetime.now(UTC)
+    return made, {
+        **wanted(row, slug),
+        "count": 1,
+        "limit": UNLIMITED,
+        "moment": moment,
+        "candidates": orjson.dumps([row]).decode(),
+        "seen": orjson.dumps([{name: found[f"assessment.{name}"] for name in OF_PAGE}]).decode(),
+        "told": 1,
+        "events": orjson.dumps([event]).decode(),
+        "entries": audited(caller, made, request),
+        # No mail is asked for.
+        "owner": NOBODY,
+        "mode": True,
+        "due_at": None,
+        "job": "",
+        "items": "[]",
+    }
+
+
+def audited(caller: Row, made: Row, request: Asked) -> str:
+    """Write a row of the audit log."""
     id = uuid7()
     entry = {
         "id": id,
@@ -175,7 +211,7 @@ def audited(caller: Row, made: Row, request: Asked) -> dict:
         "resource_id": str(made["id"]),
         "duration_ms": round((time.perf_counter() - request.began) * 1000),
     }
-    return {"entries": orjson.dumps([entry], _text_of).decode()}
+    return orjson.dumps([entry], _text_of).decode()
 
 
 def _text_of(value: object) -> str:
@@ -201,7 +237,7 @@ _TYPES = {
     "count": "integer",
     "limit": "integer",
     "moment": "timestamptz",
-    "assessment_id": "uuid",
+    "told": "integer",
 }
 
 

@@ -262,16 +262,16 @@ def create_all(
 
 def written(people: Sequence[Mapping[str, Any]]) -> str:
     """Write people as the rows that NEW reads."""
-    return rows(
-        [
-            {
-                "id": new_id(),
-                "profile": new_id(),
-                "token": new_token(),
-                "email_key": one["email"].casefold(),
-                "source": SOURCE,
-                **one,
-            }
-            for one in people
-        ]
-    )
+    return rows([row(one) for one in people])
+
+
+def row(person: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what NEW reads of one."""
+    return {
+        "id": new_id(),
+        "profile": new_id(),
+        "token": new_token(),
+        "email_key": person["email"].casefold(),
+        "source": SOURCE,
+        **person,
+    }

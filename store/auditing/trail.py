@@ -97,8 +97,7 @@ def kind_of(row: Any) -> str:
     return str(getattr(row, "__tablename__", "")).removesuffix("s")
 
 
-_WRITE = Prepared(
-    text("""
+WRITE = """
     INSERT INTO audit_waiting (
         id, occurred_at, organisation_id, livemode, channel, actor_type, actor_id, action, method, path, outcome,
         status_code, error_code, ip, request_id, resource_type, resource_id, duration_ms
@@ -110,8 +109,8 @@ _WRITE = Prepared(
         actor_id uuid, action text, method text, path text, outcome text, status_code int, error_code text, ip text,
         request_id text, resource_type text, resource_id text, duration_ms int
     )
-    """)
-)
+"""
+_WRITE = Prepared(text(WRITE))
 
 
 def to_write(change: Change) -> list[Bound]:

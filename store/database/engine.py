@@ -37,9 +37,12 @@ class Reading:
 
 @dataclass(slots=True)
 class Writing:
-    """A transaction for prepared statements alone, which saves what a session costs: for what is asked most."""
+    """A transaction for prepared statements alone, which saves what a session costs: for what is asked most.
 
-    connection: psycopg.Connection[Any]
+    On an event loop each statement stands for itself, and one of them is the change (store.transactions.alone).
+    """
+
+    connection: psycopg.Connection[Any] | loops.Connection
     commit: Callable[[], None]
     info: dict[str, Any] = field(default_factory=dict)
 
@@ -58,7 +61,14 @@ Change = Session | Writing  # what a change is made with
 Means = Change | Reading  # what can be read with
 
 
-def configure(database_url: str, *, pool_size: int = 8, loop_size: int = 4, limits: Waits = USUAL) -> None:
+def configure(
+    database_url: str,
+    *,
+    pool_size: int = 8,
+    loop_readers: int = 4,
+    loop_writers: int = 4,
+    limits: Waits = USUAL,
+) -> None:
     """Point the store at a database; connections are made as they are needed."""
     global _engine, _readers  # noqa: PLW0603 - one process, one pair of pools
     for pool in (_engine, _readers):
@@ -75,7 +85,9 @@ def configure(database_url: str, *, pool_size: int = 8, loop_size: int = 4, limi
     )
     event.listen(_readers, "connect", _refuse_writes)
     event.listen(_engine, "handle_error", _look_for_loss)
-    loops.configure(database_url, settings=SETTINGS, size=loop_size, limits=limits)
+    loops.configure(
+        database_url, settings=SETTINGS, readers=loop_readers, writers=loop_writers, limits=limits
+    )
 
 
 def _make(database_url: str, pool_size: int, limits: Waits, **options: Any) -> Engine:
@@ -111,7 +123,7 @@ def _set(connection: psycopg.Connection[Any], command: LiteralString) -> None:
 def engine() -> Engine:
     """Return the pool, or raise RuntimeError before `configure`, and on an event loop, which would stand still."""
     if greenlets.is_current():
-        raise RuntimeError("On an event loop nothing but `reading` waits for the database.")
+        raise RuntimeError("On an event loop nothing but `reading` and `alone` wait for the database.")
     return _ready(_engine)
 
 
@@ -141,7 +153,25 @@ def at_once() -> Iterator[Writing]:
 
 def reading() -> AbstractContextManager[Reading]:
     """Take a connection for reading, one of the event loop where that runs this; PostgreSQL itself refuses to write."""
-    return _OnLoop() if greenlets.is_current() else _by_thread()
+    return _OnLoop(loops.readers()) if greenlets.is_current() else _by_thread()
+
+
+@contextmanager
+def on_loop() -> Iterator[Writing]:
+    """Take a connection of an event loop on which each statement is a transaction; in a greenlet."""
+    place = loops.writers()
+    connection, ended = place.take(), None
+    try:
+        yield Writing(connection, _committed)
+    except BaseException as fault:
+        ended = fault
+        raise
+    finally:
+        place.give_back(connection, ended)
+
+
+def _committed() -> None:
+    """Do nothing: a statement that stands for itself has committed."""
 
 
 @contextmanager
@@ -155,8 +185,10 @@ class _OnLoop:
 
     __slots__ = ("connection", "place")
 
+    def __init__(self, place: loops.Connections) -> None:
+        self.place = place
+
     def __enter__(self) -> Reading:
-        self.place = loops.ours()
         self.connection = self.place.take()
         return Reading(self.connection)
 

@@ -1,4 +1,4 @@
-"""Reading on an event loop: what is only read is asked there through asyncpg, and a wait takes no thread.
+"""The database on an event loop, through asyncpg: what is only read, or changed by one statement, takes no thread.
 
 Synchronous code runs on a loop in a greenlet (`store.database.greenlets`), in which `wait_for` waits for what is
 awaited while the loop goes on. `store.reading` takes a connection of the loop there, and one of the pool elsewhere.
@@ -35,21 +35,28 @@ FAULTS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 _address = ""
 _settings: dict[str, str] = {}
-_size = 0
+_sizes = [0, 0]
 _limits = USUAL
-_of_loops: "WeakKeyDictionary[asyncio.AbstractEventLoop, Connections]" = WeakKeyDictionary()
+# Those that only read, and those that change something.
+_of_loops: "WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Connections, Connections]]" = (
+    WeakKeyDictionary()
+)
 
 
-def configure(database_url: str, *, settings: dict[str, str], size: int, limits: Waits) -> None:
-    """Point loops at a database: so many connections for each, made as they are needed."""
-    global _address, _settings, _size, _limits
-    for loop, one in list(_of_loops.items()):
-        with suppress(RuntimeError):  # it has ended
-            loop.call_soon_threadsafe(one.forget)
+def configure(
+    database_url: str, *, settings: dict[str, str], readers: int, writers: int, limits: Waits
+) -> None:
+    """Point loops at a database: so many connections of each kind for each, made as they are needed."""
+    global _address, _settings, _limits
+    for loop, kinds in list(_of_loops.items()):
+        for one in kinds:
+            with suppress(RuntimeError):  # it has ended
+                loop.call_soon_threadsafe(one.forget)
     _of_loops.clear()
     given = psycopg.conninfo.conninfo_to_dict(database_url)
     known = {name: value for name, value in given.items() if name in UNDERSTOOD}
-    _address, _settings, _size, _limits = f"postgresql://?{urlencode(known)}", settings, size, limits
+    _address, _settings, _limits = f"postgresql://?{urlencode(known)}", settings, limits
+    _sizes[:] = readers, writers
 
 
 class Connection:
@@ -108,9 +115,10 @@ def _told(fault: Exception) -> Exception:
 
 
 class Connections:
-    """The connections of one loop, and who waits for one."""
+    """So many connections of one loop, and who waits for one."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int, *, read_only: bool) -> None:
+        self._size, self._read_only = size, read_only
         self._idle: list[Connection] = []
         self._made = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -123,7 +131,7 @@ class Connections:
                 if not connection.driver.is_closed():
                     return connection
                 self._made -= 1
-            if self._made < _size:
+            if self._made < self._size:
                 return self._make()
             waiting = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
@@ -162,7 +170,7 @@ class Connections:
     def _make(self) -> Connection:
         self._made += 1
         try:
-            return Connection(wait_for(_connect()))
+            return Connection(wait_for(_connect(read_only=self._read_only)))
         except BaseException as fault:
             self._made -= 1
             self._wake()
@@ -171,9 +179,9 @@ class Connections:
             raise
 
 
-async def _connect() -> Any:
-    read_only = {"default_transaction_read_only": "on"}
-    settings = _settings | _limits.server() | read_only
+async def _connect(*, read_only: bool) -> Any:
+    kind = {"default_transaction_read_only": "on"} if read_only else {}
+    settings = _settings | _limits.server() | kind
     made = await asyncpg.connect(_address, timeout=CONNECT_SECONDS, server_settings=settings)
     set_options(made, _limits.tcp_options())
     for name in ("json", "jsonb"):
@@ -181,10 +189,20 @@ async def _connect() -> Any:
     return made
 
 
-def ours() -> Connections:
-    """Return the connections of this loop."""
+def readers() -> Connections:
+    """Return the connections of this loop on which PostgreSQL refuses to write."""
+    return _ours()[0]
+
+
+def writers() -> Connections:
+    """Return the connections of this loop for what one statement changes."""
+    return _ours()[1]
+
+
+def _ours() -> tuple[Connections, Connections]:
     loop = asyncio.get_running_loop()
     found = _of_loops.get(loop)
     if found is None:
-        found = _of_loops[loop] = Connections()
+        read, write = _sizes
+        found = _of_loops[loop] = Connections(read, read_only=True), Connections(write, read_only=False)
     return found

@@ -124,11 +124,11 @@ class Prepared:
 
     def _fetch(self, means: Means, caller: Caller | None, values: dict[str, Any]) -> list[Any]:
         """Carry it out and return its rows, on an event loop or by a thread."""
-        if not (isinstance(means, Reading) and isinstance(means.connection, loops.Connection)):
+        if not is_on_loop(means):
             return self.execute(means, caller, values).fetchall()
         whose = self._add(caller, values)
         text, names = whose.numbered or whose.number()
-        found = means.connection.fetch(
+        found = means.connection.fetch(  # type: ignore[union-attr]  # it is on a loop
             text, [values[name] for name in names], by_values=whose.prepare is False
         )
         if not found:
@@ -175,6 +175,11 @@ class Bound:
     def size(self) -> int:
         """Return about how many bytes are sent."""
         return sum(len(one) for one in self.values.values() if isinstance(one, str))
+
+
+def is_on_loop(means: Means) -> bool:
+    """Say whether an event loop carries statements out, each of which then stands for itself."""
+    return isinstance(means, Reading | Writing) and isinstance(means.connection, loops.Connection)
 
 
 def driver(means: Means) -> psycopg.Connection[Any]:

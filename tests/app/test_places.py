@@ -14,6 +14,12 @@ from rules.errors import Unavailable
 from store.database import greenlets
 
 
+@pytest.fixture(autouse=True)
+def no_wait_for_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody rests because this machine is busy."""
+    monkeypatch.setattr("app.http.threads.places.Waits", lambda: SimpleNamespace(since=lambda: 0.0))
+
+
 class Work:
     """Requests that take a place, note that they have it, and hold it until they are told to end."""
 

@@ -16,7 +16,8 @@ import pytest
 
 from app.http.threads import hop
 from app.http.threads.hop import Hop, Late, Left
-from app.http.threads.turns import LATELY, Full, Turns
+from app.http.threads.load import LATELY, WANTED, Load
+from app.http.threads.turns import Full, Turns
 from rules.errors import Unavailable
 
 
@@ -78,41 +79,87 @@ def test_whoever_fills_the_room_is_refused_and_the_others_are_not() -> None:
         turns.put("a", 10)
 
 
-def test_who_wants_more_than_its_share_and_took_more_than_others_lately_crowds_them_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    moment = 100.0
-    monkeypatch.setattr("app.http.threads.turns.time", SimpleNamespace(monotonic=lambda: moment))
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The time of loads, which `ahead` moves."""
+    known = SimpleNamespace(moment=100.0, monotonic=lambda: known.moment)
+    known.ahead = lambda seconds: setattr(known, "moment", known.moment + seconds)
+    monkeypatch.setattr("app.http.threads.load.time", known)
+    return known
+
+
+def put(turns: Turns[str], party: str, count: int, *, take: int) -> None:
+    """Have a party's things wait, and take some of what waits."""
+    for number in range(count):
+        turns.put(party, f"{party}{number}")
+    for _ in range(take):
+        assert turns.next() is not None
+
+
+def test_who_wants_more_than_its_share_and_had_most_crowds_the_others_out(clock: SimpleNamespace) -> None:
     turns: Turns[str] = Turns(room=100, share=2)
-    for thing in ("a1", "a2", "a3"):
-        turns.put("a", thing)
-    turns.take()
-    assert not turns.crowds("a")  # not the whole of it
-    turns.take()
+    put(turns, "a", 3, take=1)
+    clock.ahead(1)
+    assert not turns.crowds("a")  # it has not the whole of its share
+    assert turns.next() is not None
+    clock.ahead(1)
     assert not turns.crowds("a")  # nobody else is there
-    turns.put("b", "b1")
-    turns.take()
+    put(turns, "b", 1, take=1)
+    clock.ahead(1)
     assert turns.crowds("a")
     assert not turns.crowds("b")
-    moment += 2 * LATELY
-    turns.give_back("a")
-    turns.take()
-    assert not turns.crowds("a")  # it wants no more
-    turns.put("a", "a4")
-    assert not turns.crowds("a")  # the other one is gone
 
 
-def test_many_at_once_of_who_took_little_lately_crowd_nobody_out() -> None:
+def test_who_is_served_less_because_it_rests_is_still_the_one_that_crowds(clock: SimpleNamespace) -> None:
+    """Else whoever is served more than it would be slowed down too, and never catch up with what it has waiting."""
+    turns: Turns[str] = Turns(room=1_000, share=2)
+    put(turns, "crowd", 20, take=2)
+    clock.ahead(4)
+    for _ in range(40):  # the crowd is given nothing meanwhile
+        put(turns, "small", 1, take=1)
+        clock.ahead(0.02)
+        turns.give_back("small")
+    put(turns, "small", 3, take=2)  # a burst
+    assert turns.crowds("crowd")
+    assert not turns.crowds("small")
+
+
+def test_two_that_have_as_much_crowd_others_out_together(clock: SimpleNamespace) -> None:
     turns: Turns[str] = Turns(room=100, share=2)
-    for number in range(10):
-        turns.put("a", f"a{number}")
-        turns.take()
-        turns.give_back("a")
-    for number in range(3):
-        turns.put("b", f"b{number}")
-    turns.take()
-    turns.take()
-    assert not turns.crowds("b")
+    put(turns, "a", 3, take=2)
+    put(turns, "b", 3, take=2)
+    clock.ahead(1)
+    assert [turns.crowds(one) for one in "ab"] == [True, True]
+
+
+def test_who_crowds_in_one_lane_does_so_in_all(clock: SimpleNamespace) -> None:
+    load = Load()
+    reads: Turns[str] = Turns(room=100, share=2, load=load)
+    changes: Turns[str] = Turns(room=100, share=2, load=load)
+    put(reads, "a", 3, take=2)
+    put(changes, "a", 1, take=1)
+    put(changes, "b", 3, take=2)
+    clock.ahead(1)
+    assert reads.crowds("a")
+    assert changes.crowds("a")
+    assert not changes.crowds("b")
+    turns = [reads.next(), reads.give_back("a"), reads.give_back("a")]
+    assert turns == [None, None, None]
+    clock.ahead(2 * WANTED)
+    assert not changes.crowds("a")  # it wants no more
+
+
+def test_what_was_long_ago_counts_no_more(clock: SimpleNamespace) -> None:
+    turns: Turns[str] = Turns(room=100, share=2)
+    put(turns, "a", 3, take=2)
+    put(turns, "b", 1, take=1)
+    clock.ahead(1)
+    assert turns.crowds("a")
+    turns.give_back("b")
+    clock.ahead(LATELY)
+    assert turns.crowds("a")
+    clock.ahead(LATELY)
+    assert not turns.crowds("a")  # the other one is gone
 
 
 @pytest.mark.parametrize(("share", "rests"), [(1, True), (2, False)])

@@ -31,7 +31,8 @@ def write(page: Page, text: str) -> None:
     if answer.get_attribute("contenteditable") is None:
         answer.fill(text)
         return
-    answer.focus()  # the editor selects by its own keys: what a driver selects while it gains focus it may not have seen
+    # By the keys of the editor: it may not see what a driver selects while it gains focus.
+    answer.focus()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.insert_text(text)
 

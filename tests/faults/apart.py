@@ -8,6 +8,7 @@ the run with status 1.
 """
 
 import argparse
+import gc
 import sys
 import tempfile
 import time
@@ -63,6 +64,7 @@ def main() -> int:
     with ExitStack() as stack:
         world, neighbour = prepared(stack)
         neighbour.work(100, a_second=RATE, patience=PATIENCE)  # everything is loaded and planned
+        gc.freeze()  # what measures would stand still for 0.1 s to look for garbage in what it has loaded
         before = measure(neighbour, given.samples, "undisturbed")
         seen: dict[str, tuple[Timed, float]] = {}
         for name in wanted:

@@ -5,7 +5,7 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +56,18 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             sent.append(written)
         return execute(cursor, query, *given, **options)
 
-    fetch, carry_out, serve = loops.Connection.fetch, loops.Connection.carry_out, Pipeline.serve
+    fetch, carry_out = loops.Connection.fetch, loops.Connection.carry_out
     served: list[Request] = []  # those whose last three steps are taken now; on the loop others are taken too
 
-    def serving(pipeline: Pipeline, request: Request) -> Any:
-        served.append(request)
-        try:
-            return serve(pipeline, request)
-        finally:
-            served.remove(request)
+    def noted(steps: Callable[..., Any]) -> Callable[..., Any]:
+        def serving(pipeline: Pipeline, request: Request, *given: Any) -> Any:
+            served.append(request)
+            try:
+                return steps(pipeline, request, *given)
+            finally:
+                served.remove(request)
+
+        return serving
 
     def fetched(connection: Any, query: str, values: Any, *, by_values: bool) -> Any:
         if served:
@@ -76,7 +79,8 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             sent.append(commands)
         carry_out(connection, commands)
 
-    monkeypatch.setattr(Pipeline, "serve", serving)
+    for steps in (Pipeline.serve, Pipeline.change):
+        monkeypatch.setattr(Pipeline, steps.__name__, noted(steps))
 
     monkeypatch.setattr(psycopg.Cursor, "execute", executed)
     monkeypatch.setattr(loops.Connection, "fetch", fetched)

@@ -26,7 +26,7 @@ _PLANS = (
 
 @pytest.fixture(autouse=True)
 def configured(settings: Settings) -> Iterator[None]:
-    engine.configure(settings.database_url, loop_size=SIZE, limits=Waits(statement=1.0, connection=0.2))
+    engine.configure(settings.database_url, loop_readers=SIZE, limits=Waits(statement=1.0, connection=0.2))
     yield
     engine.configure(settings.database_url)
 
@@ -36,7 +36,7 @@ def on_loop(*functions: Any) -> list[Any]:
 
     async def all_of_them() -> list[Any]:
         made = await asyncio.gather(*map(greenlets.run, functions), return_exceptions=True)
-        loops.ours().forget()
+        loops.readers().forget()
         return made
 
     return asyncio.run(all_of_them())
@@ -111,7 +111,7 @@ def test_a_connection_that_the_database_ended_is_an_outage_and_the_next_one_is_n
         before = await greenlets.run(backend)
         fault = (await asyncio.gather(greenlets.run(ended_meanwhile), return_exceptions=True))[0]
         after = await greenlets.run(backend)
-        loops.ours().forget()
+        loops.readers().forget()
         return fault, before, after
 
     fault, before, after = asyncio.run(one_after_the_other())
@@ -121,12 +121,12 @@ def test_a_connection_that_the_database_ended_is_an_outage_and_the_next_one_is_n
 
 def test_an_address_may_say_what_is_for_the_other_driver_alone(settings: Settings) -> None:
     mark = "&" if "?" in settings.database_url else "?"
-    engine.configure(f"{settings.database_url}{mark}connect_timeout=3&keepalives=1", loop_size=SIZE)
+    engine.configure(f"{settings.database_url}{mark}connect_timeout=3&keepalives=1", loop_readers=SIZE)
     assert on_loop(backend)[0] > 0
 
 
 def test_a_database_that_is_not_there_is_an_outage() -> None:
-    engine.configure("postgresql://nobody@127.0.0.1:1/nothing", loop_size=SIZE)
+    engine.configure("postgresql://nobody@127.0.0.1:1/nothing", loop_readers=SIZE)
     (fault,) = on_loop(backend)
     assert isinstance(fault, store.OUTAGES)
 
@@ -134,16 +134,16 @@ def test_a_database_that_is_not_there_is_an_outage() -> None:
 def test_who_is_cancelled_leaves_no_statement_to_whoever_comes_next() -> None:
     async def cancelled() -> tuple[bool, int]:
         task = asyncio.create_task(greenlets.run(sleep, 0.9))
-        while loops.ours()._made == 0 or loops.ours()._idle:
+        while loops.readers()._made == 0 or loops.readers()._idle:
             await asyncio.sleep(0)
         for _ in range(50):  # until the statement was sent
             await asyncio.sleep(0.001)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        made = loops.ours()._made
+        made = loops.readers()._made
         found = await greenlets.run(backend)
-        loops.ours().forget()
+        loops.readers().forget()
         return made == 0, found
 
     gone, found = asyncio.run(cancelled())

@@ -5,12 +5,14 @@ import asyncio
 import gc
 import importlib
 import pkgutil
+from itertools import product
 
 import asyncpg
 import pytest
 
 import store
 from app.instance.settings import Settings
+from store.assessing import at_once
 from store.database.listing import Form, Listing
 from store.database.prepared import Prepared
 from workers import advancing
@@ -21,7 +23,10 @@ def every_statement() -> dict[str, Prepared]:
     for module in pkgutil.walk_packages(store.__path__, "store."):
         if ".migrations" not in module.name:
             importlib.import_module(module.name)
-    advancing._looking()  # is written when it is first asked
+    advancing._looking()  # is written when it is first asked, as are these
+    for livemode, of_squads in product((True, False), repeat=2):
+        at_once._alone(livemode=livemode, of_squads=of_squads)
+        at_once._look(of_squads=of_squads)
     kept = gc.get_objects()
     found = [one for one in kept if type(one) is Prepared]
     for one in (one for one in kept if type(one) is Listing):

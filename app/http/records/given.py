@@ -45,6 +45,7 @@ GIVES: dict[str, Callable[[There], Any]] = {
     "session": lambda there: there.means,
     "reading": lambda there: there.means,
     "writing": lambda there: there.means,
+    "alone": lambda there: there.means,
     "readings": lambda _there: store.reading,
     "begin": lambda there: there.begin,
     "finish": lambda there: lambda: _finish(there),

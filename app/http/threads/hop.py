@@ -11,12 +11,13 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from app.http.threads.load import Load
 from app.http.threads.turns import Full, Turns
 from rules.errors import Unavailable
 
 LONGEST_QUEUE = 1000
 # Whoever crowds others out rests, so many times as long as its request waited for a core; seconds at most.
-REST, LONGEST_REST = 32, 0.25
+REST, LONGEST_REST = 48, 0.25
 
 
 class Late(Exception):
@@ -34,11 +35,17 @@ class Hop:
     """
 
     def __init__(
-        self, threads: int, name: str, *, share: int | None = None, room: int = LONGEST_QUEUE
+        self,
+        threads: int,
+        name: str,
+        *,
+        share: int | None = None,
+        room: int = LONGEST_QUEUE,
+        load: Load | None = None,
     ) -> None:
         self.threads, self.name = threads, name
         self.started = False
-        self.work: Turns[Any] = Turns(room=room, share=share or threads)
+        self.work: Turns[Any] = Turns(room=room, share=share or threads, load=load)
         self.desks: WeakKeyDictionary[asyncio.AbstractEventLoop, _Desk] = WeakKeyDictionary()
 
     def submit(

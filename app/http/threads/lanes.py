@@ -8,6 +8,7 @@ import store
 from app.http import bodies
 from app.http.context import Request
 from app.http.threads.hop import LONGEST_QUEUE, Hop
+from app.http.threads.load import Load
 from app.http.threads.places import Places
 from app.instance.settings import Settings
 from store.accounts import organisations
@@ -36,7 +37,7 @@ class Lane:
     seconds: float
 
 
-def make(settings: Settings) -> dict[str, Lane]:
+def make(settings: Settings, load: Load) -> dict[str, Lane]:
     """Make a process's lanes, by what the documents' `x-lane` says: threads, and how many may wait for them.
 
     Of the threads half are for one party at most (of an ordinary request's three eighths, which compute as much as one
@@ -51,23 +52,24 @@ def make(settings: Settings) -> dict[str, Lane]:
     }
     usual = settings.request_seconds
     return {
-        ORDINARY: _lane(ORDINARY, settings.threads, max(2, settings.threads * 3 // 8), LONGEST_QUEUE, usual),
-        HEALTH: _lane(HEALTH, 1, 1, 16, usual),
+        ORDINARY: _lane(
+            ORDINARY, settings.threads, max(2, settings.threads * 3 // 8), LONGEST_QUEUE, usual, load
+        ),
+        HEALTH: _lane(HEALTH, 1, 1, 16, usual, load),
         **{
-            name: _lane(name, threads, threads // 2, room, PATIENCE[name] * usual)
+            name: _lane(name, threads, threads // 2, room, PATIENCE[name] * usual, load)
             for name, (threads, room) in slow.items()
         },
     }
 
 
-def places(settings: Settings) -> Places:
-    """Make the places of what only reads, which takes no thread: as many at once as there are connections for them."""
-    at_once = settings.reads_at_once
-    return Places(at_once, share=max(2, at_once // 2), room=LONGEST_QUEUE)
+def places(at_once: int, load: Load) -> Places:
+    """Make the places of what takes no thread: as many at once as there are connections for them."""
+    return Places(at_once, share=max(2, at_once // 2), room=LONGEST_QUEUE, load=load)
 
 
-def _lane(name: str, threads: int, share: int, room: int, seconds: float) -> Lane:
-    return Lane(Hop(threads, name, share=max(1, share), room=room), seconds)
+def _lane(name: str, threads: int, share: int, room: int, seconds: float, load: Load) -> Lane:
+    return Lane(Hop(threads, name, share=max(1, share), room=room, load=load), seconds)
 
 
 def _of_token(means: Means, token: str) -> Party | None:

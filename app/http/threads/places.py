@@ -5,6 +5,7 @@ from collections.abc import Hashable
 
 from app.http.context import Request
 from app.http.threads.hop import LONGEST_REST, REST, Waits
+from app.http.threads.load import Load
 from app.http.threads.turns import Full, Turns
 from rules.errors import Unavailable
 from store.database.greenlets import wait_for
@@ -13,9 +14,9 @@ from store.database.greenlets import wait_for
 class Places:
     """The places of one loop."""
 
-    def __init__(self, count: int, *, share: int, room: int) -> None:
+    def __init__(self, count: int, *, share: int, room: int, load: Load | None = None) -> None:
         self._free = count
-        self._turns: Turns[asyncio.Future[None]] = Turns(room=room, share=share)
+        self._turns: Turns[asyncio.Future[None]] = Turns(room=room, share=share, load=load)
         self._waits: Waits | None = None  # of the loop's thread
         self._served = 0  # since these were asked
 

@@ -1,16 +1,14 @@
 """What waits for a thread, in turns: one of each party after the other, so that nobody waits behind somebody's many."""
 
-import math
 import queue
 import threading
-import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-Thing = TypeVar("Thing")
+from app.http.threads.load import Load
 
-LATELY = 1.0  # seconds for which what each party took is counted, twice in a row
+Thing = TypeVar("Thing")
 
 
 class Full(Exception):
@@ -20,17 +18,15 @@ class Full(Exception):
 class Turns(Generic[Thing]):
     """At most `room` things, divided evenly between the parties that wait; `share` of one party are taken at once."""
 
-    def __init__(self, *, room: int, share: int) -> None:
+    def __init__(self, *, room: int, share: int, load: Load | None = None) -> None:
         self.room, self.share = room, share
+        self.load = load or Load()
         self._lock = threading.Lock()
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()  # a ring for each idle taker that is wanted
         self._idle = 0  # takers that nobody has rung for
         self._waiting: OrderedDict[Hashable, deque[Thing]] = OrderedDict()  # of parties below their share
         self._held: dict[Hashable, deque[Thing]] = {}  # of parties that have it
         self._taken: Counter[Hashable] = Counter()
-        # How much each took since that moment, and in as long a time before.
-        self._began = -math.inf
-        self._lately, self._before = Counter[Hashable](), Counter[Hashable]()
 
     def put(self, party: Hashable, thing: Thing) -> None:
         """Have a thing wait, or raise Full."""
@@ -62,7 +58,7 @@ class Turns(Generic[Thing]):
         if self._waiting or taken >= self.share:
             return False
         self._taken[party] = taken + 1
-        self._count(party)
+        self.load.change(party, 1)
         if taken + 1 == self.share:
             self._held[party] = deque()
         return True
@@ -74,7 +70,7 @@ class Turns(Generic[Thing]):
         party, its = self._waiting.popitem(last=False)
         thing = its.popleft()
         self._taken[party] += 1
-        self._count(party)
+        self.load.change(party, 1)
         if self._taken[party] >= self.share:
             self._held[party] = its
         elif its:
@@ -93,22 +89,12 @@ class Turns(Generic[Thing]):
         return None
 
     def crowds(self, party: Hashable) -> bool:
-        """Say whether a party has its whole share and wants more, and took more than an even part lately."""
-        if not self._held.get(party):
-            return False
-        with self._lock:
-            lately = self._lately + (self._before if time.monotonic() - self._began < LATELY else Counter())
-            return lately[party] * len(lately) > lately.total()
-
-    def _count(self, party: Hashable) -> None:
-        now = time.monotonic()
-        if now - self._began >= LATELY:
-            gone = now - self._began >= 2 * LATELY
-            self._began, self._before, self._lately = now, Counter() if gone else self._lately, Counter()
-        self._lately[party] += 1
+        """Say whether a party wants more than its share, here or in another lane, and nobody else had more lately."""
+        return self.load.crowds(party, wants=bool(self._held.get(party)))
 
     def give_back(self, party: Hashable) -> None:
         """Say that what was taken is done with."""
+        self.load.change(party, -1)
         with self._lock:
             self._taken[party] -= 1
             if not self._taken[party]:

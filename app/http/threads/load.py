@@ -1,0 +1,64 @@
+"""How much of a process each party has, in all its lanes together."""
+
+import math
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Hashable
+
+LATELY = 5.0  # seconds for which it is counted, twice in a row
+NEARLY = 0.9  # of the most that anybody had
+WANTED = 1.0  # seconds for which it counts that somebody wanted more
+
+
+class Load:
+    """For how long each party had places and threads lately: one that rests has them still.
+
+    What each was served would not say who wants most: whoever crowds others out and therefore rests is served less
+    than they are.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._has: defaultdict[Hashable, int] = defaultdict(int)  # places and threads, now
+        self._wanted: dict[Hashable, float] = {}  # when each that wanted more did last
+        self._settled = self._began = -math.inf
+        # The seconds since that moment, and in as long a time before.
+        self._lately: defaultdict[Hashable, float] = defaultdict(float)
+        self._before: dict[Hashable, float] = {}
+
+    def change(self, party: Hashable, by: int) -> None:
+        """Note that a party has so many more."""
+        with self._lock:
+            self._settle()
+            self._has[party] += by
+            if not self._has[party]:
+                del self._has[party]
+
+    def crowds(self, party: Hashable, *, wants: bool) -> bool:
+        """Say whether a party wanted more than its share within a second, and no other one had more lately, or hardly.
+
+        `wants`: it does now. Who is alone crowds nobody out.
+        """
+        with self._lock:
+            self._settle()
+            if wants:
+                self._wanted[party] = self._settled
+            elif self._settled - self._wanted.get(party, -math.inf) > WANTED:
+                self._wanted.pop(party, None)
+                return False
+            had = {
+                one: self._lately.get(one, 0.0) + self._before.get(one, 0.0)
+                for one in self._lately | self._before
+            }
+            return len(had) > 1 and had.get(party, 0.0) >= NEARLY * max(had.values())
+
+    def _settle(self) -> None:
+        now = time.monotonic()
+        for party, count in self._has.items():
+            self._lately[party] += count * (now - self._settled)
+        self._settled = now
+        if now - self._began >= LATELY:
+            gone = now - self._began >= 2 * LATELY
+            self._began, self._before, self._lately = now, {} if gone else self._lately, defaultdict(float)
+            self._wanted = {one: at for one, at in self._wanted.items() if now - at <= WANTED}
