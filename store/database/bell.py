@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from store.database.prepared import Prepared
 log = logging.getLogger("hiring.bell")
 
 OUTBOX = "outbox"
+QUIET_SECONDS = 0.002  # after a ring: of hundreds of commits a second each ring is for several
 # NOTIFY takes a lock of the whole database until its transaction has ended: alone, and not waiting for the disk, it
 # holds it for a moment. Inside the changes themselves it would put all their commits into one line.
 _NOTIFY = Prepared(text("SELECT set_config('synchronous_commit', 'off', true), pg_notify('outbox', '')"))
@@ -49,6 +51,7 @@ class _Ringer:
                 log.warning("The bell did not ring: %s", fault)
             except Exception:  # a fault of ours must not end the thread
                 log.exception("The bell did not ring.")
+            time.sleep(QUIET_SECONDS)
 
 
 _ringer = _Ringer()
