@@ -20,10 +20,10 @@ def test_running_an_operation_leaves_its_arguments_alone(
 ) -> None:
     run, compared = Pipeline.run, []
 
-    def watched(pipeline: Pipeline, request: Request) -> Any:
+    def watched(pipeline: Pipeline, request: Request, *opens: Any) -> Any:
         before = copy.deepcopy(request.arguments)
         try:
-            return run(pipeline, request)
+            return run(pipeline, request, *opens)
         finally:
             compared.append((before, request.arguments))
 

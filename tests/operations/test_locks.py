@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from store.database import loops
 from store.database.locks import ORDER
 from tests.api import Api, Tenant, address
 from tests.documents import Documented
@@ -75,17 +76,19 @@ def stale(statement: str) -> list[str]:
 
 @pytest.fixture
 def transactions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The statements of each transaction from now on, as psycopg is given them."""
+    """The statements of each transaction from now on, as drivers are given them: on a loop each is one of its own."""
     every: list[list[str]] = []
     running: dict[int, list[str]] = defaultdict(list)
-    execute, end = (
-        psycopg.Cursor.execute,
-        {name: getattr(psycopg.Connection, name) for name in ("commit", "rollback")},
-    )
+    execute, fetch = psycopg.Cursor.execute, loops.Connection.fetch
+    end = {name: getattr(psycopg.Connection, name) for name in ("commit", "rollback")}
 
     def executed(cursor: Any, query: Any, *given: Any, **options: Any) -> Any:
         running[id(cursor.connection)].append(str(query))
         return execute(cursor, query, *given, **options)
+
+    def fetched(connection: Any, query: str, *given: Any, **options: Any) -> Any:
+        every.append([query])
+        return fetch(connection, query, *given, **options)
 
     def ended(name: str) -> Any:
         def done(connection: Any) -> None:
@@ -95,6 +98,7 @@ def transactions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return done
 
     monkeypatch.setattr(psycopg.Cursor, "execute", executed)
+    monkeypatch.setattr(loops.Connection, "fetch", fetched)
     for name in end:
         monkeypatch.setattr(psycopg.Connection, name, ended(name))
     return every
