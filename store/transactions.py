@@ -60,7 +60,7 @@ def in_writing(do: Callable[[Writing], Done]) -> Done:
 def writing() -> Iterator[Writing]:
     """Open one transaction as `transaction` does, without a session."""
     with taken(engine()) as connection:  # the pool rolls back what is open
-        means = Writing(connection, connection.commit)
+        means = Writing(connection)
         yield means
         _end(means)
 
@@ -96,7 +96,8 @@ def _end(means: Change) -> None:
         for one in last:
             one.run(means)
         connection.commit()
-    means.commit()  # a session learns of it, and gives the connection back
+    if isinstance(means, Session):
+        means.commit()  # it learns of it, and gives the connection back
     if ring:
         bell.ring()
     if rooms:

@@ -203,18 +203,8 @@ def test_handlers_ask_for_what_their_operation_has() -> None:
         module = importlib.import_module(f"handlers.{operation.definition['tags'][0]}")
         signature = inspect.signature(getattr(module, operation.id)).parameters.values()
         given = {one["name"] for one in operation.parameters}
-        given |= {
-            "session",
-            "reading",
-            "readings",
-            "writing",
-            "alone",
-            "begin",
-            "finish",
-            "caller",
-            "address",
-        }
-        given |= {"call", "kept"}
+        given |= {"session", "reading", "readings", "writing", "alone", "begin", "finish"}
+        given |= {"caller", "address", "call", "kept"}
         given |= {"body"} if "requestBody" in operation.definition else set()
         named = {one.name for one in signature if one.kind is not one.VAR_KEYWORD}
         assert named <= given, operation.id

@@ -27,11 +27,16 @@ SPARE = 6  # connections for the lanes, which hold none while they wait for othe
 KEYS = 4  # connections of the loop for looking keys up, beside those of what is read
 
 
+def pool_size(settings: Settings) -> int:
+    """Return how many connections for threads each of a web process's two pools keeps."""
+    return settings.threads + SPARE
+
+
 def create_app(settings: Settings) -> connexion.FlaskApp:
     """Assemble the application that serves both documents."""
     wiring.configure(
         settings,
-        pool_size=settings.threads + SPARE,
+        pool_size=pool_size(settings),
         loop_readers=settings.reads_at_once + KEYS,
         loop_writers=settings.changes_at_once,
         for_requests=True,

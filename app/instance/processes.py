@@ -36,12 +36,19 @@ SWITCH_SECONDS = 0.001  # what computes, mails and grades, leaves the interprete
 BELL_MS = 500  # an idle worker that has waited for the bell in vain rests for so long at most
 
 
+SCHEDULE_POOL = len(scheduling.KINDS) + 2  # connections that each pool of a schedule keeps
+
+
+def pool_size(kinds: Collection[str]) -> int:
+    """Return how many connections each of a worker's two pools keeps."""
+    return sum(JOBS[kind].threads for kind in kinds if kind in JOBS) + STORE_CONNECTIONS
+
+
 def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | None = None) -> None:
     """Do these kinds of work until SIGTERM or SIGINT; `folder` is told the port of the figures."""
     _allow_files(FILES)
     sys.setswitchinterval(SWITCH_SECONDS)
-    threads = sum(JOBS[kind].threads for kind in kinds if kind in JOBS)
-    wiring.configure(settings, pool_size=threads + STORE_CONNECTIONS)
+    wiring.configure(settings, pool_size=pool_size(kinds))
     stopping = _stop_on_signals()
     metrics.serve(settings, "work", folder=folder)
     with working(settings, kinds):
@@ -53,7 +60,7 @@ def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | N
 
 def schedule(settings: Settings, *, folder: Path | None = None) -> None:
     """Do what becomes due until SIGTERM or SIGINT; `folder` is told the port of the figures."""
-    wiring.configure(settings, pool_size=len(scheduling.KINDS) + 2)
+    wiring.configure(settings, pool_size=SCHEDULE_POOL)
     stopping = _stop_on_signals()
     metrics.serve(settings, "schedule", folder=folder)
     with scheduled(settings, stopping) as clock:

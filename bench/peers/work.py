@@ -175,7 +175,7 @@ def invited(caller: Row, found: Row, row: dict, slug: str, request: Asked) -> tu
         "limit": UNLIMITED,
         "moment": moment,
         "candidates": orjson.dumps([row]).decode(),
-        "seen": orjson.dumps([{name: found[f"assessment.{name}"] for name in OF_PAGE}]).decode(),
+        "seen": orjson.dumps([found[f"assessment.{name}"] for name in OF_PAGE]).decode(),
         "told": 1,
         "events": orjson.dumps([event]).decode(),
         "entries": audited(caller, made, request),

@@ -9,6 +9,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import orjson
 from sqlalchemy import text
 
 from rules.caller import Caller
@@ -34,9 +35,6 @@ TOLD = (
 # What an answer tells of one that was there.
 SHOWN = ("id", "organisation_id", "livemode", "token", "status", "external_id", "expires_at")
 
-# What an event and a mail tell of its assessment.
-OF_PAGE = ("slug", "title", "time_limit_minutes", "language")
-
 _FREE = "(SELECT status FROM page) = 'active' AND NOT EXISTS (SELECT FROM was)"
 _TAKEN = {
     True: organisations.TAKE.format(where=f"AND {_FREE}"),
@@ -48,7 +46,7 @@ _WAS = ", ".join(f'was.{name} AS "was.{name}"' for name in SHOWN)
 
 def _found(*, of_squads: bool) -> str:
     """Write what is looked for first: the assessment, and who was invited before."""
-    columns = (getattr(Assessment, name) for name in ("id", "status", *OF_PAGE))
+    columns = (getattr(Assessment, name) for name in ("id", "status", *inviting.OF_PAGE))
     page = named(by_key_of_anyone(Assessment).with_only_columns(*columns), of_squads=of_squads)
     known = named(inviting.KNOWN.with_only_columns(*(getattr(Invitation, name) for name in SHOWN)))
     return f"page AS ({page.replace('assessments.', '')}), was AS ({known})"
@@ -84,7 +82,7 @@ def _statement(*, livemode: bool, of_squads: bool) -> Prepared:
 @cache
 def _look(*, of_squads: bool) -> Prepared:
     """Write what is read before the change that stands alone."""
-    shown = ", ".join(f'page.{name} AS "assessment.{name}"' for name in OF_PAGE)
+    shown = ", ".join(f'page.{name} AS "assessment.{name}"' for name in inviting.OF_PAGE)
     return _prepared(f"""
         WITH {_found(of_squads=of_squads)}
         SELECT page.status AS page_status, page.id AS assessment_id, {_SENDER}, {shown}, {_WAS}
@@ -95,13 +93,10 @@ def _look(*, of_squads: bool) -> Prepared:
 @cache
 def _alone(*, livemode: bool, of_squads: bool) -> Prepared:
     """Write the change that stands alone: nothing, where what was read has changed; a fault, where a unit is left."""
-    same = " AND ".join(f"page.{name} IS NOT DISTINCT FROM seen.{name}" for name in OF_PAGE)
-    free = f"{_FREE} AND EXISTS (SELECT FROM page, seen WHERE {same})"
+    same = f"(SELECT jsonb_build_array({', '.join(inviting.OF_PAGE)}) FROM page) = CAST(:seen AS jsonb)"  # noqa: S608
+    made = _made(livemode=livemode).replace(_FREE, f"{_FREE} AND {same}")
     return _prepared(f"""
-        WITH {_found(of_squads=of_squads)}, seen AS (
-            SELECT * FROM jsonb_to_recordset(CAST(:seen AS jsonb))
-            AS assessment (slug text, title text, time_limit_minutes int, language text)
-        ), {_made(livemode=livemode).replace(_FREE, free)}, changed AS (SELECT FROM counted), {telling.PARTS}
+        WITH {_found(of_squads=of_squads)}, {made}, changed AS (SELECT FROM counted), {telling.PARTS}
         SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN 1 / (SELECT CAST(count(*) AS int) FROM made) ELSE 0 END AS made
     """)  # noqa: S608
 
@@ -117,7 +112,7 @@ def invite(
     given = {"key": key, "id": uuid(key), "external_id": candidate["external_id"]}
     given["email"] = candidate["email"].casefold()
     on_loop = is_on_loop(session)
-    found = (_read if on_loop else _try)(session, caller, given, candidate)
+    found = _read(session, caller, given) if on_loop else _try(session, caller, given, candidate)
     if found is None:
         raise NotFound("There is no such assessment.")
     check_active(found.page_status)
@@ -135,7 +130,7 @@ def invite(
     return *inviting.invite(session, caller, assessment, candidate, show), found.sender
 
 
-def _read(session: Change, caller: Caller, given: Mapping[str, Any], _candidate: object) -> Any | None:
+def _read(session: Change, caller: Caller, given: Mapping[str, Any]) -> Any | None:
     return _look(of_squads=caller.squads is not None).first(session, caller, **given)
 
 
@@ -179,8 +174,8 @@ def _leave(
     made = SimpleNamespace(**whose, **unset, **person, assessment=found.assessment)
     events.record(session, "invitation.created", made, show(made))
     squads = {} if caller.squads is None else {"squads": list(caller.squads)}
-    seen = {"seen": rows([found.assessment._asdict()])}
-    values = {**given, **whose, **squads, **seen, **_change(caller, person)}
+    seen = orjson.dumps([*found.assessment]).decode()
+    values = {**given, **whose, **squads, "seen": seen, **_change(caller, person)}
     statement = _alone(livemode=caller.livemode, of_squads=caller.squads is not None)
     telling.leave(session, Bound(statement, values))
     return made

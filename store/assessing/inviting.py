@@ -85,15 +85,15 @@ _BY_ADDRESS = 'ORDER BY one.email_key COLLATE "C"'
 # Whose profile is known is not met again: locks that come after the profile's are held by then.
 _KNOWN = _INSERT.format(candidate="one.candidate_id")
 NEW = _INSERT.format(candidate="met.id") + " JOIN met ON met.email_key = one.email_key"
-COUNT = """
+# What an event and a mail tell of an invitation's assessment.
+OF_PAGE = ("slug", "title", "time_limit_minutes", "language")
+COUNT = f"""
     UPDATE assessments
     SET invitation_count = invitation_count + (SELECT count(*) FROM made), updated_at = :moment
     WHERE id = :assessment_id AND EXISTS (SELECT FROM made)
-    RETURNING slug, title, time_limit_minutes, language
-"""
-COUNTED = ", ".join(
-    f'counted.{name} AS "assessment.{name}"' for name in ("slug", "title", "time_limit_minutes", "language")
-)
+    RETURNING {", ".join(OF_PAGE)}
+"""  # noqa: S608
+COUNTED = ", ".join(f'counted.{name} AS "assessment.{name}"' for name in OF_PAGE)
 _MADE = ", ".join(f"made.{name}" for name in COLUMNS) + ", " + COUNTED
 _CREATE = Prepared(
     text(f"""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, LiteralString, cast
+from typing import Any, Generic, LiteralString, TypeVar, cast
 
 import orjson
 import psycopg
@@ -18,6 +18,10 @@ from store.database.waits import USUAL, Waits
 # to make, longer than the statement takes without it. Workers for a part of one that is never reached take 15 to 100 ms
 # to start, and they run on cores that are everybody's.
 SETTINGS = {"timezone": "UTC", "jit": "off", "max_parallel_workers_per_gather": "0"}
+
+OVERFLOW = 4  # connections beyond the size of the pool that writes, where all of them are in use
+
+Taken = TypeVar("Taken")
 
 _engine: Engine | None = None
 _readers: Engine | None = None
@@ -43,7 +47,6 @@ class Writing:
     """
 
     connection: psycopg.Connection[Any] | loops.Connection
-    commit: Callable[[], None]
     info: dict[str, Any] = field(default_factory=dict)
 
 
@@ -95,7 +98,7 @@ def _make(database_url: str, pool_size: int, limits: Waits, **options: Any) -> E
         database_url.replace("postgresql://", "postgresql+psycopg://", 1),
         **{
             "pool_size": pool_size,
-            "max_overflow": 4,
+            "max_overflow": OVERFLOW,
             "pool_timeout": limits.connection,
             "pool_pre_ping": False,
             "hide_parameters": True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
@@ -133,6 +136,11 @@ def _ready(pool: Engine | None) -> Engine:
     return pool
 
 
+def most_connections(pool_size: int) -> int:
+    """Return how many connections the pools of that size hold at most, those of event loops aside."""
+    return pool_size + OVERFLOW + pool_size
+
+
 @contextmanager
 def at_once() -> Iterator[Writing]:
     """Take a connection on which one statement is the whole transaction, its locks gone before its answer is here.
@@ -142,7 +150,7 @@ def at_once() -> Iterator[Writing]:
     with taken(engine()) as connection:
         connection.autocommit = True
         try:
-            means = Writing(connection, connection.commit)
+            means = Writing(connection)
             yield means
             if means.info:
                 raise RuntimeError("Events and outbox work need a transaction.")
@@ -153,25 +161,12 @@ def at_once() -> Iterator[Writing]:
 
 def reading() -> AbstractContextManager[Reading]:
     """Take a connection for reading, one of the event loop where that runs this; PostgreSQL itself refuses to write."""
-    return _OnLoop(loops.readers()) if greenlets.is_current() else _by_thread()
+    return _OnLoop(loops.readers(), Reading) if greenlets.is_current() else _by_thread()
 
 
-@contextmanager
-def on_loop() -> Iterator[Writing]:
+def on_loop() -> AbstractContextManager[Writing]:
     """Take a connection of an event loop on which each statement is a transaction; in a greenlet."""
-    place = loops.writers()
-    connection, ended = place.take(), None
-    try:
-        yield Writing(connection, _committed)
-    except BaseException as fault:
-        ended = fault
-        raise
-    finally:
-        place.give_back(connection, ended)
-
-
-def _committed() -> None:
-    """Do nothing: a statement that stands for itself has committed."""
+    return _OnLoop(loops.writers(), Writing)
 
 
 @contextmanager
@@ -180,17 +175,17 @@ def _by_thread() -> Iterator[Reading]:
         yield Reading(connection)
 
 
-class _OnLoop:
-    """A reading on an event loop."""
+class _OnLoop(Generic[Taken]):
+    """A connection of an event loop."""
 
-    __slots__ = ("connection", "place")
+    __slots__ = ("connection", "kind", "place")
 
-    def __init__(self, place: loops.Connections) -> None:
-        self.place = place
+    def __init__(self, place: loops.Connections, kind: Callable[[loops.Connection], Taken]) -> None:
+        self.place, self.kind = place, kind
 
-    def __enter__(self) -> Reading:
+    def __enter__(self) -> Taken:
         self.connection = self.place.take()
-        return Reading(self.connection)
+        return self.kind(self.connection)
 
     def __exit__(self, _kind: object, fault: BaseException | None, _trace: object) -> None:
         self.place.give_back(self.connection, fault)

@@ -1,9 +1,11 @@
 """What can be slow has threads of its own, and one organisation in one mode a share of them."""
 
+import asyncio
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -13,12 +15,15 @@ from starlette.testclient import TestClient
 
 import gateways.sandbox
 from app.http.application import create_app
+from app.http.threads import lanes
 from app.http.threads.hop import Hop
 from app.http.threads.lanes import ORDINARY
+from app.http.threads.load import Load
 from app.instance.settings import Settings
 from gateways import files
 from gateways.sandbox import Run
 from handlers import health as handlers
+from store.database import greenlets
 from store.operating import health
 from tests import api, asgi, receiver
 from tests.api import Api, Tenant
@@ -100,6 +105,31 @@ def test_endpoints_that_say_nothing_hold_up_no_other_request(
     assert not [ping for ping in pings if ping.done()]
     going_on.set()
     assert {ping.result(PATIENCE).status_code for ping in pings} == {200}
+
+
+def test_who_hangs_where_nothing_is_computed_crowds_nobody_out(settings: Settings) -> None:
+    load = Load()
+    made = lanes.make(settings, load)
+    assert [name for name, lane in made.items() if lane.hop.work.load is load] == [ORDINARY]
+
+
+@pytest.mark.parametrize("at_once", [4, 8, 16])
+def test_two_that_wait_for_locks_leave_places_to_others(at_once: int) -> None:
+    async def run() -> bool:
+        places = lanes.places(at_once, Load())
+        waiting = [
+            asyncio.ensure_future(greenlets.run(places.take, SimpleNamespace(party=party)))
+            for party in "ab"
+            for _ in range(at_once)
+        ]
+        await asyncio.sleep(0)
+        other = asyncio.ensure_future(greenlets.run(places.take, SimpleNamespace(party="c")))
+        await asyncio.sleep(0)
+        for one in waiting:
+            one.cancel()
+        return other.done()
+
+    assert asyncio.run(run()) == (at_once > 4)
 
 
 def test_what_is_beyond_an_organisations_share_is_refused_for_it_alone(

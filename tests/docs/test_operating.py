@@ -15,9 +15,12 @@ import app.http.live.keeping
 import app.http.records.entrance
 import workers.measures
 from app.cli import COMMANDS, main
-from app.instance import metrics
+from app.http import application
+from app.http.threads import lanes
+from app.instance import metrics, postgres, processes
 from app.instance.processes import KINDS
 from app.instance.settings import ROOT, Settings
+from store.database import engine
 from tests.hooks import wired
 from workers.jobs import JOBS
 
@@ -47,6 +50,17 @@ def test_every_setting_is_explained_with_its_default() -> None:
     for name, default in wanted.items():
         if isinstance(default, int) and not isinstance(default, bool):
             assert rows[name].strip() == str(default), name
+
+
+def test_the_connections_of_each_process_are_as_many_as_it_may_hold() -> None:
+    usual = Settings(database_url="", redis_url="", base_url="", secret_key="")
+    most = engine.most_connections
+    web = most(application.pool_size(usual)) + usual.reads_at_once + application.KEYS + usual.changes_at_once
+    held = (web + lanes.CLOCK_THREADS, most(processes.pool_size(KINDS)), most(processes.SCHEDULE_POOL))
+    said = re.search(r"(\d+) for each web process, (\d+) for each worker, (\d+) for each schedule", PAGE)
+    assert said is not None
+    assert tuple(map(int, said.groups())) == held
+    assert sum(held) < int(postgres.SETTINGS["max_connections"])  # `up` has one of each
 
 
 def test_every_figure_is_explained_and_every_explained_figure_is_there(wired: Settings) -> None:

@@ -20,6 +20,8 @@ from store.offering import offers
 
 ORDINARY, HEALTH = "request", "health"  # what the documents do not mark, and what load balancers ask
 AT_ONCE = "none"  # marks what waits for nothing: it is answered where requests arrive
+# Of ordinary requests' threads and places, what one party has at most: two that wait for locks leave some to others.
+SHARE = 3 / 8
 # How many times as long as an ordinary request may take what reaches the network, files, a program, a model.
 PATIENCE = {"network": 3, "files": 3, "program": 3, "model": 5, "clock": 5}
 
@@ -40,8 +42,8 @@ class Lane:
 def make(settings: Settings, load: Load) -> dict[str, Lane]:
     """Make a process's lanes, by what the documents' `x-lane` says: threads, and how many may wait for them.
 
-    Of the threads half are for one party at most (of an ordinary request's three eighths, which compute as much as one
-    process can), of the room as much as there are parties that wait.
+    Of the threads half are for one party at most (of ordinary ones SHARE), of the room as much as there are parties
+    that wait. The load is that of ordinary requests, which compute: whoever hangs in another lane takes no core.
     """
     slow = {
         "network": (settings.network_threads, 16),
@@ -52,12 +54,10 @@ def make(settings: Settings, load: Load) -> dict[str, Lane]:
     }
     usual = settings.request_seconds
     return {
-        ORDINARY: _lane(
-            ORDINARY, settings.threads, max(2, settings.threads * 3 // 8), LONGEST_QUEUE, usual, load
-        ),
-        HEALTH: _lane(HEALTH, 1, 1, 16, usual, load),
+        ORDINARY: _lane(ORDINARY, settings.threads, _share(settings.threads), LONGEST_QUEUE, usual, load),
+        HEALTH: _lane(HEALTH, 1, 1, 16, usual),
         **{
-            name: _lane(name, threads, threads // 2, room, PATIENCE[name] * usual, load)
+            name: _lane(name, threads, threads // 2, room, PATIENCE[name] * usual)
             for name, (threads, room) in slow.items()
         },
     }
@@ -65,10 +65,14 @@ def make(settings: Settings, load: Load) -> dict[str, Lane]:
 
 def places(at_once: int, load: Load) -> Places:
     """Make the places of what takes no thread: as many at once as there are connections for them."""
-    return Places(at_once, share=max(2, at_once // 2), room=LONGEST_QUEUE, load=load)
+    return Places(at_once, share=_share(at_once), room=LONGEST_QUEUE, load=load)
 
 
-def _lane(name: str, threads: int, share: int, room: int, seconds: float, load: Load) -> Lane:
+def _share(of: int) -> int:
+    return max(2, int(of * SHARE))
+
+
+def _lane(name: str, threads: int, share: int, room: int, seconds: float, load: Load | None = None) -> Lane:
     return Lane(Hop(threads, name, share=max(1, share), room=room, load=load), seconds)
 
 

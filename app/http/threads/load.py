@@ -1,4 +1,4 @@
-"""How much of a process each party has, in all its lanes together."""
+"""How much of a process each party has, in all lanes that compute together."""
 
 import math
 import threading
