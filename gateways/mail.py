@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import smtplib
 from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
@@ -9,12 +10,12 @@ from dataclasses import dataclass, field
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.parser import BytesHeaderParser
-from email.policy import SMTP, SMTPUTF8
+from email.policy import SMTPUTF8
 from email.utils import format_datetime, parseaddr
 from pathlib import Path
 from typing import Any
 
-from gateways import calendars, smtp
+from gateways import calendars, headers, smtp
 from rules.clock import now
 
 WANTS_LOGIN = 530  # is about us and not about the message, like whatever is said before it
@@ -84,10 +85,9 @@ def _configured() -> _Settings:
 def compose(mail: Mail, sender: str) -> EmailMessage:
     """Return the message: text and HTML side by side; line breaks in names and subjects become spaces."""
     name, address = parseaddr(sender)
-    message = EmailMessage(
-        policy=SMTP if (mail.to.rpartition("@")[0] + mail.reply_to.rpartition("@")[0]).isascii() else SMTPUTF8
-    )
-    message["From"] = _address(name, address)
+    names = mail.to.rpartition("@")[0] + mail.reply_to.rpartition("@")[0]
+    message = EmailMessage(policy=headers.ASCII if names.isascii() else headers.BEYOND_ASCII)
+    message["From"] = str(_address(name, address))
     message["To"] = _address(mail.to_name, mail.to)
     if mail.reply_to:
         message["Reply-To"] = _address("", mail.reply_to)
@@ -96,6 +96,9 @@ def compose(mail: Mail, sender: str) -> EmailMessage:
     message["Message-ID"] = f"<{_one_line(mail.id)}@{address.rpartition('@')[2] or 'localhost'}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(mail.text)
+    message.make_alternative(
+        boundary=secrets.token_hex(16)
+    )  # one that is looked for takes as long as the text does
     message.add_alternative(mail.html, subtype="html")
     if mail.calendar:
         # As an alternative, where mail programs look for an invitation; as a file for those that do not.

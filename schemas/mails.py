@@ -67,8 +67,8 @@ def write(name: str, values: Mapping[str, Any], own: Own, tongue: Tongue) -> Wri
         **values,
     }
     templates = _environment(tongue.catalogue)
-    text = templates.get_template(f"{name}.txt")
-    subject = str(text.make_module(around).subject)  # type: ignore[attr-defined]  # the template sets it
+    text = templates.get_template(f"{name}.txt").make_module(around)
+    subject = str(text.subject)  # type: ignore[attr-defined]  # the template sets it
     if own.subject.strip():
         subject = fill(own.subject, lambda named: _said(named, values, tongue))
     around["subject"] = subject
@@ -78,7 +78,7 @@ def write(name: str, values: Mapping[str, Any], own: Own, tongue: Tongue) -> Wri
         around["paragraphs"] = _paragraphs(body_text, values, tongue)
         html = templates.get_template("own.html").render(around)
     else:
-        plain, html = text.render(around), templates.get_template(f"{name}.html").render(around)
+        plain, html = str(text), templates.get_template(f"{name}.html").render(around)
     if own.help_contact:
         asked = tongue.tell(say("Questions? %(contact)s", contact=own.help_contact))
         plain = f"{plain.rstrip()}\n\n{asked}\n"

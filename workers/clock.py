@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 
 import dramatiq
 import redis
+from sqlalchemy import select
 
 import store
 from insides.dramatiq import Broker
 from rules.clock import now
+from store.database.prepared import Prepared
 from workers import broker, measures
 from workers.schedule import LONGEST_SLEEP, Kind, turn
 
@@ -33,6 +35,8 @@ class Clock:
     ) -> None:
         """`bell` is what is rung through; the kinds' own brokers are for those who listen."""
         self._kinds, self._bell, self._stopping = kinds, bell, stopping
+        soonest = (kind.due.soonest().scalar_subquery() for kind in kinds)
+        self._soonest = Prepared(select(*(one.label(f"kind_{number}") for number, one in enumerate(soonest))))
         self._actors = {kind.name: _actor(brokers[kind.name], kind, stopping) for kind in kinds}
 
     def run(self) -> None:
@@ -45,8 +49,7 @@ class Clock:
     def _look(self) -> datetime:
         """Have done what is due; return when to look again."""
         try:
-            with store.transaction() as session:
-                moments = [(kind, kind.due.next(session)) for kind in self._kinds]
+            moments = list(zip(self._kinds, self._next(), strict=True))
             due = [kind for kind, moment in moments if moment and moment <= now()]
             if due:
                 self._have_done(due)
@@ -56,6 +59,12 @@ class Clock:
             moments = []
         ahead = [moment for _, moment in moments if moment and moment > now()]
         return min([*ahead, now() + LONGEST_SLEEP])
+
+    def _next(self) -> Sequence[datetime | None]:
+        """Return when the next row of each kind is due."""
+        with store.reading() as reading:
+            found: Sequence[datetime | None] = self._soonest.first(reading)
+        return found
 
     def _have_done(self, due: Sequence[Kind]) -> None:
         try:

@@ -12,9 +12,9 @@ from app.http.front import Front
 from app.http.live.channel import Live
 from app.http.records.entrance import Entrance
 from app.http.threads import clients, lanes
-from app.http.threads.load import Load
 from app.instance import wiring
 from app.instance.settings import Settings
+from gateways.load import Load
 from rules import links
 from rules.refusal import Refusal
 from schemas import document

@@ -18,9 +18,9 @@ from app.http.application import create_app
 from app.http.threads import lanes
 from app.http.threads.hop import Hop
 from app.http.threads.lanes import ORDINARY
-from app.http.threads.load import Load
 from app.instance.settings import Settings
 from gateways import files
+from gateways.load import Load
 from gateways.sandbox import Run
 from handlers import health as handlers
 from store.database import greenlets

@@ -10,6 +10,7 @@ from app.http.threads import hop
 from app.http.threads.deadline import Deadline
 from app.http.threads.hop import Late, Left
 from app.http.threads.places import Places
+from gateways import cores
 from rules.errors import Unavailable
 from store.database import greenlets
 
@@ -17,7 +18,7 @@ from store.database import greenlets
 @pytest.fixture(autouse=True)
 def no_wait_for_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody rests because this machine is busy."""
-    monkeypatch.setattr("app.http.threads.places.Waits", lambda: SimpleNamespace(since=lambda: 0.0))
+    monkeypatch.setattr("gateways.cores.Waits", lambda: SimpleNamespace(since=lambda: 0.0))
 
 
 class Work:
@@ -143,9 +144,7 @@ def test_who_cancels_before_a_deadline_is_not_told_that_it_passed() -> None:
 
 def test_who_crowds_others_out_rests_between_its_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.http.threads.turns.Turns.crowds", lambda _, party: party == "a")
-    monkeypatch.setattr(
-        "app.http.threads.places.Waits", lambda: SimpleNamespace(since=lambda: 0.1 / hop.REST)
-    )
+    monkeypatch.setattr("gateways.cores.Waits", lambda: SimpleNamespace(since=lambda: 0.1 / cores.TIMES))
 
     async def played() -> list[list[str]]:
         work, seen = Work(2, share=1), []

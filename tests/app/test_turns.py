@@ -16,8 +16,9 @@ import pytest
 
 from app.http.threads import hop
 from app.http.threads.hop import Hop, Late, Left
-from app.http.threads.load import LATELY, WANTED, Load
 from app.http.threads.turns import Full, Turns
+from gateways import cores
+from gateways.load import LATELY, WANTED, Load
 from rules.errors import Unavailable
 
 
@@ -84,7 +85,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The time of loads, which `ahead` moves."""
     known = SimpleNamespace(moment=100.0, monotonic=lambda: known.moment)
     known.ahead = lambda seconds: setattr(known, "moment", known.moment + seconds)
-    monkeypatch.setattr("app.http.threads.load.time", known)
+    monkeypatch.setattr("gateways.load.time", known)
     return known
 
 
@@ -177,26 +178,26 @@ def test_who_crowds_others_out_rests_where_they_have_threads_left(
 
     asyncio.run(run())
     assert len(slept) in ((2, 3) if rests else (0,))
-    assert all(0 <= seconds <= hop.LONGEST_REST for seconds in slept)
+    assert all(0 <= seconds <= cores.LONGEST for seconds in slept)
 
 
 @pytest.mark.skipif(
     not Path("/proc/thread-self/schedstat").exists(), reason="Only Linux says what a thread waited."
 )
 def test_what_a_thread_waited_for_its_core_is_known() -> None:
-    cores = os.sched_getaffinity(0)
-    waits = hop.Waits()
+    usual = os.sched_getaffinity(0)
+    waits = cores.Waits()
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
         try:
-            os.sched_setaffinity(other.pid, {min(cores)})
-            os.sched_setaffinity(0, {min(cores)})  # this thread
+            os.sched_setaffinity(other.pid, {min(usual)})
+            os.sched_setaffinity(0, {min(usual)})  # this thread
             began = time.thread_time()
             while time.thread_time() < began + 0.2:
                 pass
             assert 0.05 < waits.since() < 30
             assert waits.since() < 0.05
         finally:
-            os.sched_setaffinity(0, cores)
+            os.sched_setaffinity(0, usual)
             other.kill()
 
 

@@ -2,8 +2,9 @@ import socket
 import threading
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from email import message_from_bytes
-from email.policy import default
+from email.policy import SMTP, SMTPUTF8, default
 
 import pytest
 
@@ -12,6 +13,7 @@ from gateways.mail import Mail
 from tests.post import running
 
 SENDER = "Hiring <no-reply@example.com>"
+MOMENT = datetime(2026, 11, 25, tzinfo=UTC)
 
 
 def invitation(**changes):
@@ -232,3 +234,23 @@ def test_a_mail_server_that_is_away_is_an_oserror(tmp_path):
     mail.configure(smtp_url="smtp://127.0.0.1:1", mail_from=SENDER, mail_dir=tmp_path)
     with pytest.raises(OSError, match="refused"):
         mail.send(invitation())
+
+
+def test_headers_that_are_kept_say_what_the_library_says(monkeypatch):
+    monkeypatch.setattr(mail.secrets, "token_hex", lambda _: "boundary")
+    monkeypatch.setattr(mail, "now", lambda: MOMENT)
+    people = [
+        "ada@example.com",
+        "grace@example.com",
+        "ada@example.com",
+        "lovelace@exämple.com",
+        "ä@example.com",
+    ]
+    mails = [
+        invitation(id=f"one-{number}", to=to, to_name="Ada, “Countess”", subject=f"Grüße {to} " * 4)
+        for number, to in enumerate(people)
+    ]
+    kept = [mail.compose(one, SENDER).as_bytes() for one in mails]
+    monkeypatch.setattr(mail.headers, "ASCII", SMTP)
+    monkeypatch.setattr(mail.headers, "BEYOND_ASCII", SMTPUTF8)
+    assert kept == [mail.compose(one, SENDER).as_bytes() for one in mails]

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import func, select
 
 from app.instance import processes
 from app.instance.settings import Settings
@@ -28,15 +29,21 @@ __all__ = ["wired"]
 def made(name: str, do: Callable[[], int], next_due: Callable[[], datetime | None] = now) -> Kind:
     """Make a kind of a test's own, something of which is always due."""
     due: Any = SimpleNamespace(
-        kind=name, next=lambda session: next_due(), choose=lambda session, limit: [Row(new_id())]
-    )
+        kind=name, next=lambda session: next_due(), choose=lambda session, limit: [Row(new_id())],
+        soonest=lambda: select(func.now()),
+    )  # fmt: skip
     return Kind(due, lambda session, rows: do())
 
 
 @contextmanager
-def running(settings: Settings, kinds: Sequence[Kind]) -> Iterator[None]:
+def running(
+    settings: Settings, kinds: Sequence[Kind], look: Callable[[], datetime | None] | None = None
+) -> Iterator[None]:
+    """Run a clock; `look` says instead of the database when something of the only kind is due."""
     stopping = threading.Event()
     with processes.scheduled(settings, stopping, kinds) as clock:
+        if look:
+            clock._next = lambda: [look()]  # type: ignore[method-assign]
         thread = threading.Thread(target=clock.run)
         thread.start()
         try:
@@ -117,7 +124,7 @@ def test_what_is_due_later_is_looked_for_at_its_moment_and_not_before(wired: Set
         done.append(now())
         return 1
 
-    with running(wired, [made("soon", work, look)]):
+    with running(wired, [made("soon", work, look)], look):
         wait_until(lambda: bool(done))
     assert done[0] >= due
     assert len([moment for moment in looks if moment < due]) <= 2  # it did not poll until then
@@ -131,7 +138,7 @@ def test_messages_of_a_kind_that_hangs_do_not_pile_up(wired: Settings) -> None:
         return now()
 
     kind = made("piling", lambda: go_on.wait(60) * 0, look)
-    with running(wired, [kind]):
+    with running(wired, [kind], look):
         wait_until(lambda: len(looks) > 8)
         bell = processes._broker(wired)
         waiting = bell.client.llen(f"hiring:bell:{_queue(kind)}")

@@ -1,7 +1,9 @@
 import itertools
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from types import SimpleNamespace
@@ -9,10 +11,11 @@ from uuid import UUID
 
 import pytest
 import redis
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 import store
 from app.instance import processes
+from gateways import cores, load
 from rules.clock import now
 from store import outbox
 from store.database.ids import new_id
@@ -112,29 +115,77 @@ def test_organisations_and_modes_take_turns():
     assert order == sorted(parties, key=lambda one: one.organisation_id) * 3
 
 
-def test_a_flood_is_held_to_its_pace_and_what_gathered_in_some_seconds_goes_out_at_once(monkeypatch):
-    clock = SimpleNamespace(moment=1_000.0, monotonic=lambda: clock.moment)
-    monkeypatch.setattr(paces, "time", clock)
+@pytest.fixture
+def clock(monkeypatch):
+    known = SimpleNamespace(moment=1_000.0, monotonic=lambda: known.moment)
+    for module in (paces, load):
+        monkeypatch.setattr(module, "time", known)
+    return known
+
+
+@pytest.fixture
+def rest(monkeypatch):
+    """For how long whoever is to leave the cores to others rests: on an idle machine not at all."""
+    known = SimpleNamespace(seconds=0.0)
+    monkeypatch.setattr(cores, "rest", lambda waited: known.seconds)
+    return known
+
+
+def begin(turns, most=1_000):
+    """Do what has its turn; return how much of whom."""
+    begun = Counter()
+    for _ in range(most):
+        with turns.next() as taken:
+            if taken is None:
+                break
+            begun[taken.organisation_id] += 1
+    return begun
+
+
+def test_a_flood_is_held_to_its_pace_and_what_gathered_in_some_seconds_goes_out_at_once(clock, rest):
     owner, other = party(), party()
     add(400, owner=owner)
     turns, begun = Turns("test", threads=1_000, a_second=25), []
-
-    def begin():
-        begun.append(0)
-        while True:
-            with turns.next() as taken:
-                if taken is None:
-                    return
-                begun[-1] += 1
-
     for seconds in (0, 0, 2, 60):
         clock.moment += seconds
-        begin()
+        begun.append(begin(turns).total())
     at_once = pytest.approx(125, abs=1)
     assert begun == [at_once, 0, pytest.approx(50, abs=1), at_once]
     add(1, owner=other)
     with turns.next() as taken:
         assert taken.organisation_id == other.organisation_id
+
+
+def test_on_a_full_machine_whoever_is_far_ahead_of_its_pace_goes_on_at_that(clock, rest):
+    rest.seconds = 0.25
+    add(400, owner=party())
+    turns, begun = Turns("test", threads=4, a_second=25), []  # three of them for one
+    for _ in range(3):
+        begun.append(begin(turns).total())
+        clock.moment += 0.25
+    at_its_pace = pytest.approx(25 * 0.25, abs=1)
+    assert begun == [pytest.approx(25 + 3, abs=1), at_its_pace, at_its_pace]
+
+
+def test_on_a_full_machine_whoever_has_most_and_wants_more_rests_and_nobody_else(clock, rest):
+    flood, other = party(), party()
+    add(100, owner=flood)  # more than it may have under way, of four threads three
+    with store.transaction() as session:
+        mine = update(outbox.OutboxItem).where(outbox.OutboxItem.organisation_id == flood.organisation_id)
+        session.execute(mine.values(due_at=now() - timedelta(minutes=1)))
+    turns = Turns("test", threads=4)
+    with ExitStack() as stack:  # as long as work takes
+        for _ in range(2):
+            stack.enter_context(turns.next())
+        clock.moment += 1
+    rest.seconds = 0.25
+    assert begin(turns, 4)[flood.organisation_id] == 4  # it is alone
+    add(3, owner=other)
+    with turns.next():
+        clock.moment += 0.01
+    assert begin(turns) == {flood.organisation_id: 3, other.organisation_id: 2}
+    clock.moment += 0.25
+    assert begin(turns)[flood.organisation_id] == 3
 
 
 def test_while_somebody_waits_for_the_turn_of_others_somebody_looks():

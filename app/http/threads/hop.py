@@ -2,7 +2,6 @@
 
 import asyncio
 import contextvars
-import os
 import threading
 import time
 from collections import deque
@@ -11,13 +10,12 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from app.http.threads.load import Load
 from app.http.threads.turns import Full, Turns
+from gateways import cores
+from gateways.load import Load
 from rules.errors import Unavailable
 
 LONGEST_QUEUE = 1000
-# Whoever crowds others out rests, so many times as long as its request waited for a core; seconds at most.
-REST, LONGEST_REST = 48, 0.25
 
 
 class Late(Exception):
@@ -87,7 +85,7 @@ class Hop:
 
     def _serve(self) -> None:
         # Where a party may have all threads nobody rests: others would wait for it.
-        waits = Waits() if self.work.share < self.threads else None
+        waits = cores.Waits() if self.work.share < self.threads else None
         while True:
             party, (desk, future, context, function, arguments) = self.work.take()
             result, raised = None, None
@@ -100,7 +98,7 @@ class Hop:
             if waits:
                 waited = waits.since()
                 if self.work.crowds(party):
-                    time.sleep(min(LONGEST_REST, REST * waited))
+                    time.sleep(cores.rest(waited))
             self.work.give_back(party)
             # Nothing outlives its request.
             desk = future = context = function = arguments = result = raised = None
@@ -110,26 +108,6 @@ def give_up(future: asyncio.Future[Any], reason: type[Exception]) -> None:
     """Wait no longer for what was submitted."""
     if not future.done():
         future.set_exception(reason())
-
-
-class Waits:
-    """How long this thread waited for a core, though it could have gone on: what a full machine costs."""
-
-    def __init__(self) -> None:
-        try:  # the second of its numbers, in nanoseconds; only Linux says it
-            self.file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
-        except OSError:
-            self.file = -1
-        self.seen = 0
-        self.since()
-
-    def since(self) -> float:
-        """Return the seconds since it was last asked."""
-        if self.file < 0:
-            return 0.0
-        waited = int(os.pread(self.file, 100, 0).split()[1])
-        before, self.seen = self.seen, waited
-        return (waited - before) / 1e9
 
 
 class _Desk:

@@ -8,9 +8,9 @@ import store
 from app.http import bodies
 from app.http.context import Request
 from app.http.threads.hop import LONGEST_QUEUE, Hop
-from app.http.threads.load import Load
 from app.http.threads.places import Places
 from app.instance.settings import Settings
+from gateways.load import Load
 from store.accounts import organisations
 from store.applying import status_links
 from store.assessing import invitations

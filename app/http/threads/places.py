@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Hashable
 
 from app.http.context import Request
-from app.http.threads.hop import LONGEST_REST, REST, Waits
-from app.http.threads.load import Load
 from app.http.threads.turns import Full, Turns
+from gateways import cores
+from gateways.load import Load
 from rules.errors import Unavailable
 from store.database.greenlets import wait_for
 
@@ -17,7 +17,7 @@ class Places:
     def __init__(self, count: int, *, share: int, room: int, load: Load | None = None) -> None:
         self._free = count
         self._turns: Turns[asyncio.Future[None]] = Turns(room=room, share=share, load=load)
-        self._waits: Waits | None = None  # of the loop's thread
+        self._waits: cores.Waits | None = None  # of the loop's thread
         self._served = 0  # since these were asked
 
     def take(self, request: Request) -> None:
@@ -50,9 +50,9 @@ class Places:
 
     def _rest(self) -> float:
         """Say for how many seconds, by how long the loop waited for a core for each request since it was last asked."""
-        self._waits = self._waits or Waits()
+        self._waits = self._waits or cores.Waits()
         waited, self._served = self._waits.since() / self._served, 0
-        return min(LONGEST_REST, REST * waited)
+        return cores.rest(waited)
 
     def _let_go(self, party: Hashable) -> None:
         self._turns.give_back(party)

@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from app.http.threads.load import Load
+from gateways.load import Load
 
 Thing = TypeVar("Thing")
 

@@ -1,4 +1,4 @@
-"""How much of a process each party has, in all lanes that compute together."""
+"""How much of a process each party has, in all that computes together."""
 
 import math
 import threading
@@ -12,7 +12,7 @@ WANTED = 1.0  # seconds for which it counts that somebody wanted more
 
 
 class Load:
-    """For how long each party had places and threads lately: one that rests has them still.
+    """For how long each party had places or threads lately: one that rests has them still.
 
     What each was served would not say who wants most: whoever crowds others out and therefore rests is served less
     than they are.
