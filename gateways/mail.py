@@ -96,9 +96,8 @@ def compose(mail: Mail, sender: str) -> EmailMessage:
     message["Message-ID"] = f"<{_one_line(mail.id)}@{address.rpartition('@')[2] or 'localhost'}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(mail.text)
-    message.make_alternative(
-        boundary=secrets.token_hex(16)
-    )  # one that is looked for takes as long as the text does
+    # One that is looked for takes as long as the text does.
+    message.make_alternative(boundary=secrets.token_hex(16))
     message.add_alternative(mail.html, subtype="html")
     if mail.calendar:
         # As an alternative, where mail programs look for an invitation; as a file for those that do not.

@@ -209,15 +209,15 @@ def test_no_more_statements_are_kept_than_there_may_be(monkeypatch: pytest.Monke
 
 
 def test_settings_of_one_reading_end_with_it() -> None:
-    shown = Prepared(text("SELECT current_setting('random_page_cost') AS cost"))
+    shown = Prepared(text("SELECT current_setting('work_mem') AS memory"))
 
-    def costs() -> list[str]:
+    def memory() -> list[str]:
         with store.reading() as reading:
-            with engine.set_for(reading, "SET LOCAL random_page_cost = 2"):
-                within = shown.first(reading).cost
-            return [within, shown.first(reading).cost]
+            with engine.set_for(reading, "SET LOCAL work_mem = '5MB'"):
+                within = shown.first(reading).memory
+            return [within, shown.first(reading).memory]
 
-    assert on_loop(costs)[0] == ["2", "4"]
+    assert on_loop(memory)[0] == ["5MB", "4MB"]
 
 
 def test_a_list_of_texts_and_a_limit_are_taken_as_parameters() -> None:
