@@ -34,8 +34,6 @@ STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
 FILES = 4_096  # open at once: connections under way and kept, with room beside them
 SWITCH_SECONDS = 0.001  # what computes, mails and grades, leaves the interpreter to the sender after so long
 BELL_MS = 500  # an idle worker that has waited for the bell in vain rests for so long at most
-
-
 SCHEDULE_POOL = len(scheduling.KINDS) + 2  # connections that each pool of a schedule keeps
 
 
