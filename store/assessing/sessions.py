@@ -290,7 +290,9 @@ def complete(
     deadline_at = candidate_session.deadline_at
     ended_at = moment if deadline_at is None else min(moment, deadline_at)
     candidate_session.completed_at = ended_at
-    candidate_session.time_spent_seconds = int((ended_at - candidate_session.started_at).total_seconds())
+    candidate_session.time_spent_seconds = rules.sessions.seconds_between(
+        candidate_session.started_at, None, ended_at
+    )
     events.apply(session, invitation, move, lambda _: show(candidate_session), at=ended_at)
 
 
