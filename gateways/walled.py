@@ -6,12 +6,11 @@ Not every machine can build them; there the limits that the code takes upon itse
 import os
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gateways import languages, limited
-from gateways.jail.starting import Known, process_limit, supervise
+from gateways.jail.starting import Known, code, process_limit, supervise
 
 PATIENCE_SECONDS = 10.0  # for the walls, beside the work's own time
 MIB = 1 << 20
@@ -20,7 +19,8 @@ MIB = 1 << 20
 class Walled:
     """One kind of work, and whether it can be done behind walls here; `probe` tries it and says what was wrong."""
 
-    def __init__(self, probe: Callable[[], str]) -> None:
+    def __init__(self, work: str, probe: Callable[[], str]) -> None:
+        self._work = work
         self._known = Known(lambda: probe() if sys.platform == "linux" else "the walls need Linux")
 
     def why_not(self) -> str:
@@ -40,7 +40,15 @@ class Walled:
         """Have a process of our own Python do it; return its output and how it ended. None where there are no walls."""
         if self.why_not():
             return None
-        answer = run(start, arguments, given, seconds=seconds, memory_mb=memory_mb, output_bytes=output_bytes)
+        answer = run(
+            self._work,
+            start,
+            arguments,
+            given,
+            seconds=seconds,
+            memory_mb=memory_mb,
+            output_bytes=output_bytes,
+        )
         if "fault" in answer:
             self._known.doubt()  # what was sent may have brought them down, or else there are none any more
             return None if self.why_not() else {"stdout": b"", "stderr": b"", "outcome": "error"}
@@ -48,13 +56,21 @@ class Walled:
 
 
 def run(
-    start: str, arguments: Sequence[str], given: bytes, *, seconds: float, memory_mb: int, output_bytes: int
+    work: str,
+    start: str,
+    arguments: Sequence[str],
+    given: bytes,
+    *,
+    seconds: float,
+    memory_mb: int,
+    output_bytes: int,
 ) -> dict[str, Any]:
-    """Run `start` behind walls; the answer is a `fault` where there are none."""
-    code = [languages.python(), "-I", "-S", "-B", "-c", start, os.pathsep.join(_code())]
+    """Run `start` behind walls, where the module `work` is prepared; the answer is a `fault` where there are none."""
+    command = [languages.python(), "-I", "-S", "-B", "-c", start, os.pathsep.join(code())]
     spec = {
-        "command": [*code, *arguments],
-        "environment": limited.ENVIRON,
+        "work": work,
+        "warm": True,
+        "command": [*command, *arguments],
         "fine": [0],
         "files": {},
         "walls": _walls(),
@@ -103,14 +119,8 @@ def fault(work: str, answer: dict[str, Any], expected: bytes) -> str:
     return ""
 
 
-def _code() -> list[str]:
-    """List where our code is: the service's, then the libraries."""
-    installed = sysconfig.get_paths()
-    return [str(languages.SERVICE), *dict.fromkeys((installed["purelib"], installed["platlib"]))]
-
-
 def _walls() -> list[tuple[str, str]]:
     """Show what our code needs; of the service's folder, which may hold its data too, only packages."""
-    service, *libraries = _code()
+    service, *libraries = code()
     ours = [f"{service}/{package}" for package in ("gateways", "insides", "rules")]
     return [*languages.walls(languages.python()), *(("bind", path) for path in (*libraries, *ours))]

@@ -9,6 +9,24 @@ from gateways import limited
 from gateways.cv.kinds import decode
 from gateways.cv.texts import Text
 
+# Has something of all that is looked for.
+_SAMPLE = """Ada Lovelace
+ada@example.com, +44 20 7946 0958, https://ada.example.com
+Experience
+Data engineer, Example Ltd, January 2019 - present
+Education
+BSc Mathematics, University of London, 2015 - 2018
+Skills
+Python, SQL"""
+
+
+def prepare() -> None:
+    """Load what reads CVs, and make what is made when the first is read: each is read in a fork of this process."""
+    from gateways.cv import pdf, word  # noqa: F401
+    from gateways.cv.profiles import profile
+
+    profile(Text(_SAMPLE.splitlines()), date.min)
+
 
 def main() -> None:
     """Read the file within the limits ordered and write what it says, or why it cannot be read."""
@@ -25,7 +43,7 @@ def main() -> None:
 
 
 def _answer(orders: dict[str, Any], content: bytes) -> dict[str, Any]:
-    # Imported under the limits, and only what the kind of file needs.
+    # Imported here if it was not prepared: under the limits, and only what the kind of file needs.
     from gateways.cv.errors import UnreadableError
     from gateways.cv.profiles import profile
 

@@ -7,6 +7,7 @@ from typing import Any
 from gateways import walled
 from gateways.cv.orders import START, orders
 
+WORK = "gateways.cv.child"
 OUTPUT_BYTES = 4 << 20  # several times what the longest text and profile take
 
 # Says `ada@example.com`: whoever reads it has everything that reading needs.
@@ -38,7 +39,7 @@ def _limits(orders: dict[str, Any], seconds: float) -> dict[str, Any]:
 
 
 def _run(start: str, orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, Any]:
-    return walled.run(start, [json.dumps(orders)], content, **_limits(orders, seconds))
+    return walled.run(WORK, start, [json.dumps(orders)], content, **_limits(orders, seconds))
 
 
 def _probe() -> str:
@@ -46,4 +47,4 @@ def _probe() -> str:
     return walled.fault("reader", answer, b'"ada@example.com"')
 
 
-_reader = walled.Walled(_probe)
+_reader = walled.Walled(WORK, _probe)

@@ -1,8 +1,9 @@
 """The fork server: a warm interpreter that knows nothing, from which each supervisor is forked, and of it the program.
 
 It starts with the environment of programs, which is the same for all of them, in an interpreter that has loaded the
-standard library's everyday modules and this package: no settings, keys or connections, nor any program's text, ever
-enter it. It ends as soon as the service closes its end of the socket, and everything below it ends with it.
+standard library's everyday modules and this package, or those of one work of ours: no settings, keys or connections,
+nor any program's text, ever enter it. It ends as soon as the service closes its end of the socket, and everything below
+it ends with it.
 """
 
 import contextlib
@@ -18,13 +19,17 @@ from gateways.jail import calls, frames, groups, supervise, warm
 
 def main() -> Callable[[], None]:
     """Serve until the service has gone; return, in a process of a program's own, what that has to do."""
-    control = socket.socket(fileno=int(sys.argv[1]))
+    number, wants_groups, work, code = sys.argv[1:]
+    control = socket.socket(fileno=int(number))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a supervisor ended: its answer says so
-    warm.load()
+    if work:
+        warm.prepare(work, code)
+    else:
+        warm.load()
     with contextlib.suppress(OSError):  # each run would say so
         calls.program()
     os.chdir("/")
-    found = groups.find() if len(sys.argv) < 3 else "none were wanted"
+    found = groups.find() if wants_groups else "none were wanted"
     frames.send(control, {"why_no_groups": found if isinstance(found, str) else ""})
     group = None if isinstance(found, str) else found
     gc.collect()

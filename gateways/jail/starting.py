@@ -1,19 +1,21 @@
-"""The service's end of the fork server: one for each process, started when needed and again when it fails."""
+"""The service's ends of its fork servers: one of programs and of each work of ours, started when needed and again."""
 
 import atexit
 import contextlib
 import os
 import socket
 import subprocess
+import sysconfig
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gateways import limited
 from gateways.jail import frames
 from gateways.jail.walls import ENVIRONMENT, PROCESSES
-from gateways.languages import python
+from gateways.languages import SERVICE, python
 
 RETRY_SECONDS = 60.0  # a machine that could not do something is asked again after this
 HELLO_SECONDS = 20.0  # until a fork server is ready
@@ -23,8 +25,9 @@ BEGIN_SECONDS = (
 
 LOST = "the supervisor ended before its program"
 
+PROGRAMS = ""  # no work of ours
+
 _START = "import os, sys; sys.path.append(os.getcwd()); from gateways.jail.server import main; main()()"
-_ROOT = str(Path(__file__).resolve().parents[2])
 
 
 class Known:
@@ -55,7 +58,7 @@ class ServerError(Exception):
 class Server:
     """A fork server and the socket on which it is asked for supervisors."""
 
-    def __init__(self, *, groups: bool = True) -> None:
+    def __init__(self, work: str = PROGRAMS, *, groups: bool = True) -> None:
         """Start it; without `groups` it looks for none, as if this machine had none to give."""
         self.owner = os.getpid()
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -71,14 +74,16 @@ class Server:
                     "-c",
                     _START,
                     str(theirs.fileno()),
-                    *([] if groups else ["0"]),
+                    "groups" if groups else "",
+                    work,
+                    os.pathsep.join(code()) if work else "",
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                env=ENVIRONMENT,
-                cwd=_ROOT,
+                env=ENVIRONMENT | (limited.ENVIRON if work else {}),
+                cwd=SERVICE,
                 start_new_session=True,
             )
         try:
@@ -113,20 +118,26 @@ class Server:
             self.process.wait()
 
 
-_server: Server | None = None
+_servers: dict[str, Server] = {}  # of this process, by their work
 _starting = threading.Lock()
 
 
-def server() -> Server:
-    """Return this process's fork server, started if there is none that lives; raises ServerError."""
-    global _server  # noqa: PLW0603 - one for each process
+def server(work: str = PROGRAMS) -> Server:
+    """Return this process's fork server of a work, started if there is none that lives; raises ServerError."""
     with _starting:
-        if _server is None or not _server.lives():
-            if _server:
-                _server.end()
-            _server = None
-            _server = Server()
-        return _server
+        found = _servers.get(work)
+        if found and not found.lives():
+            _servers.pop(work).end()
+            found = None
+        if not found:
+            found = _servers[work] = Server(work)
+        return found
+
+
+def code() -> list[str]:
+    """List where our code is: the service's, then the libraries."""
+    installed = sysconfig.get_paths()
+    return [str(SERVICE), *dict.fromkeys((installed["purelib"], installed["platlib"]))]
 
 
 def why_no_groups() -> str:
@@ -137,18 +148,17 @@ def why_no_groups() -> str:
         return str(error)
 
 
-def _replace(failed: Server) -> None:
-    global _server  # noqa: PLW0603
+def _replace(work: str, failed: Server) -> None:
     with _starting:
-        if _server is failed:
-            _server = None
-            failed.end()
+        if _servers.get(work) is failed:
+            _servers.pop(work).end()
 
 
 @atexit.register
 def _stop() -> None:
-    if _server and _server.owner == os.getpid():
-        _server.end()
+    for one in _servers.values():
+        if one.owner == os.getpid():
+            one.end()
 
 
 def supervise(
@@ -160,7 +170,7 @@ def supervise(
     """
     until = time.monotonic() + patience
     try:
-        end = supervisor()
+        end = supervisor(spec.get("work", PROGRAMS))
     except ServerError as error:
         return {"fault": str(error)}
     with end:
@@ -185,15 +195,15 @@ def answer(end: socket.socket, until: float) -> dict[str, Any]:
     return said | dict(zip(("stdout", "stderr", "box"), blocks, strict=False))
 
 
-def supervisor() -> socket.socket:
+def supervisor(work: str = PROGRAMS) -> socket.socket:
     """Ask for a supervisor; a fork server that has died or hangs is replaced once."""
     with contextlib.suppress(ServerError):
-        asked = server()
+        asked = server(work)
         try:
             return asked.supervisor()
         except ServerError:
-            _replace(asked)
-    return server().supervisor()
+            _replace(work, asked)
+    return server(work).supervisor()
 
 
 def process_limit() -> int:

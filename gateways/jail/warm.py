@@ -50,25 +50,35 @@ def load() -> None:
             importlib.import_module(name)
 
 
+def prepare(work: str, code: str) -> None:
+    """Load what a work of ours needs, from where our code is: the module `work` says how."""
+    sys.path[:0] = code.split(os.pathsep)
+    importlib.import_module(work).prepare()
+
+
 def starting(command: list[str]) -> Callable[[], None]:
-    """Prepare what a command of this interpreter would do, a file after its options."""
+    """Prepare what a command of this interpreter would do: a file after its options, or a text of ours after `-c`."""
     place = next(number for number, part in enumerate(command) if number and not _is_option(command, number))
     path = command[place]
+    is_ours = command[place - 1] == "-c"
 
     def start() -> None:
         module = types.ModuleType("__main__")
         sys.argv, sys.orig_argv = command[place:], command
-        _forget()
         _open_streams()
         sys.modules["__main__"] = module
         sys.excepthook = _tell
-        with open(path, "rb") as file:
-            text = file.read()
-        module.__file__ = path
+        if is_ours:
+            text = path.encode()
+        else:
+            _forget()
+            with open(path, "rb") as file:
+                text = file.read()
+            module.__file__ = path
         module.__dict__["__builtins__"] = sys.modules["builtins"]
         gc.enable()
         try:
-            exec(compile(text, path, "exec"), module.__dict__)  # noqa: S102 - this is what all of it is for
+            exec(compile(text, "<string>" if is_ours else path, "exec"), module.__dict__)  # noqa: S102 - this is what all of it is for
         except BaseException as error:
             status = _failed(error)
         else:

@@ -8,6 +8,11 @@ from typing import Any
 from gateways import limited
 
 
+def prepare() -> None:
+    """Load what sets letters: each is set in a fork of this process."""
+    import typst  # noqa: F401
+
+
 def main() -> None:
     """Set the letter within the limits ordered."""
     given = json.loads(sys.stdin.buffer.read())

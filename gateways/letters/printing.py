@@ -13,6 +13,7 @@ SECONDS = 20.0
 MEMORY_MB = 1000  # of address space: the longest letters need a fifth of it
 LARGEST = 20 << 20  # all of the largest font, and more
 
+WORK = "gateways.letters.child"
 START = "import sys; sys.path[:0] = sys.argv[1].split(':'); from gateways.letters.child import main; main()"
 # Chinese, Japanese and Korean have one face.
 THICKENED = r"[\u{1100}-\u{11ff}\u{2e80}-\u{9fff}\u{ac00}-\u{d7af}\u{f900}-\u{faff}\u{ff00}-\u{ffef}]+"
@@ -90,8 +91,8 @@ def _limits() -> dict[str, Any]:
 
 def _probe() -> str:
     letter = {"organisation_name": "A", "title": "A", "body_html": "", "facts": {}}
-    answer = walled.run(START, [], _given({"letter": _data(letter)}), **_limits())
+    answer = walled.run(WORK, START, [], _given({"letter": _data(letter)}), **_limits())
     return walled.fault("printer", answer, b"%PDF-")
 
 
-_printer = walled.Walled(_probe)
+_printer = walled.Walled(WORK, _probe)

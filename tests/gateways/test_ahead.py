@@ -22,7 +22,7 @@ MANY, LONG = 2, 30.0
 def waiting(monkeypatch):
     """Have some wait, behind a fork server of the test's own."""
     server = starting.Server()
-    monkeypatch.setattr(starting, "_server", server)
+    monkeypatch.setitem(starting._servers, starting.PROGRAMS, server)
     monkeypatch.setattr(sandbox, "_ahead", ahead.Ahead(MANY, lambda: None))
     yield
     sandbox._ahead.end()

@@ -37,6 +37,17 @@ def test_the_file_arrives_as_it_is():
 
 
 @needs_walls
+def test_the_reader_is_prepared_and_what_one_file_did_to_it_is_unknown_to_the_next():
+    code = """
+import json, sys
+reader = sys.modules.get("gateways.cv.profiles")
+print(json.dumps([hasattr(reader, "profile"), hasattr(reader, "left_behind")]))
+reader.left_behind = True
+"""
+    assert [taken_over(code), taken_over(code)] == [[True, False]] * 2
+
+
+@needs_walls
 def test_there_is_no_network():
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = f"""

@@ -72,7 +72,7 @@ def level(request, monkeypatch):
     if request.param == "group" and server.why_no_groups:
         server.end()
         pytest.skip(f"no control groups here: {server.why_no_groups}")
-    monkeypatch.setattr(starting, "_server", server)
+    monkeypatch.setitem(starting._servers, starting.PROGRAMS, server)
     yield request.param
     server.end()
 

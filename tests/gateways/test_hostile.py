@@ -1,5 +1,6 @@
 """Programs that mean ill, at every level of the sandbox and in the reader of CVs: none gets what it wants."""
 
+import contextlib
 import statistics
 import threading
 import time
@@ -7,6 +8,7 @@ import time
 import pytest
 
 from gateways import sandbox, walled
+from gateways.cv import walled as cv
 from gateways.jail import starting
 from tests import hostile
 from tests.hostile import BEGIN, END, LEVELS, OPERATING
@@ -20,23 +22,25 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(params=LEVELS, scope="module")
-def server(request):
-    """Run programs in control groups, or as where there are none: one fork server for all of them."""
-    server = starting.Server(groups=request.param == "group")
-    if request.param == "group" and server.why_no_groups:
-        server.end()
-        pytest.skip(f"no control groups here: {server.why_no_groups}")
-    server.level = request.param
-    yield server
-    server.end()
+def servers(request):
+    """Run programs in control groups, or as where there are none: a fork server of each work for all of them."""
+    with contextlib.ExitStack() as stack:
+        servers = {}
+        for work in (starting.PROGRAMS, cv.WORK):
+            servers[work] = one = starting.Server(work, groups=request.param == "group")
+            stack.callback(one.end)
+        if request.param == "group" and one.why_no_groups:
+            pytest.skip(f"no control groups here: {one.why_no_groups}")
+        yield request.param, servers
 
 
 @pytest.fixture
-def level(server, monkeypatch):
-    monkeypatch.setattr(starting, "_server", server)
-    yield server.level
-    assert starting._server is server
-    assert server.lives()
+def level(servers, monkeypatch):
+    level, servers = servers
+    monkeypatch.setattr(starting, "_servers", dict(servers))
+    yield level
+    assert starting._servers == servers
+    assert all(one.lives() for one in servers.values())
 
 
 def marked(program):
@@ -72,6 +76,7 @@ READERS = [one for one in ALL if one.language == "python" and one.name != "servi
 @pytest.mark.parametrize("program", map(marked, READERS))
 def test_nor_does_one_that_took_the_reader_of_cvs_over(program, level):
     answer = walled.run(
+        cv.WORK,
         f"__file__ = '/box/none'\nexec({program.code!r})",
         ["{}"],
         b"input",
