@@ -1,6 +1,7 @@
 """Requests that take no thread: everybody's turn comes on the loop, and nothing is begun that nobody waits for."""
 
 import asyncio
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -126,6 +127,22 @@ def test_a_deadline_ends_what_is_awaited_and_not_what_comes_after() -> None:
         return "went on"
 
     assert asyncio.run(late()) == "went on"
+
+
+def test_a_deadline_that_was_swallowed_is_forgotten_and_the_next_one_is_told() -> None:
+    async def late() -> int:
+        task = asyncio.current_task()
+        assert task is not None
+        with (
+            Deadline(0.01),
+            suppress(asyncio.CancelledError),
+        ):  # as asyncio.wait_for does when both come at once
+            await asyncio.Event().wait()
+        with pytest.raises(Late), Deadline(0.01):
+            await asyncio.Event().wait()
+        return task.cancelling()
+
+    assert asyncio.run(late()) == 0
 
 
 def test_who_cancels_before_a_deadline_is_not_told_that_it_passed() -> None:

@@ -9,12 +9,12 @@ from app.http.threads.hop import Late
 class Deadline:
     """Raises Late in the block after so many seconds; `asyncio.timeout` for half as much, and for one block a task."""
 
-    __slots__ = ("_is_late", "_task", "_timer")
+    __slots__ = ("_before", "_is_late", "_task", "_timer")
 
     def __init__(self, seconds: float) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._task, self._is_late = task, False
+        self._task, self._before, self._is_late = task, task.cancelling(), False
         self._timer = task.get_loop().call_later(seconds, self._end)
 
     def _end(self) -> None:
@@ -26,5 +26,6 @@ class Deadline:
 
     def __exit__(self, kind: type[BaseException] | None, *_fault: Any) -> None:
         self._timer.cancel()
-        if self._is_late and kind is asyncio.CancelledError and not self._task.uncancel():
+        # What was awaited may have come in the same moment, and then it swallowed what would have ended the block.
+        if self._is_late and self._task.uncancel() <= self._before and kind is asyncio.CancelledError:
             raise Late from None
