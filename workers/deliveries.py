@@ -167,12 +167,15 @@ class Sender:
         if len(self._results) > SLOTS:  # nothing more is begun than can be written down
             self._unwritten.append(claimed)
         else:
-            self._shares.ended(claimed)
+            self._free(claimed)
             self._begin()
-        if self._stopping_since is None:
-            self._look_soon()
-        else:
+        if self._stopping_since is not None:
             self._bell.set()
+
+    def _free(self, claimed: Claimed) -> None:
+        self._shares.ended(claimed)
+        if self._stopping_since is None and self._shares.has_room_for(claimed):
+            self._look_soon()
 
     def _look_soon(self) -> None:
         """Look for what is due, once for all that ends within a moment; who rings waits for none of that."""
@@ -197,7 +200,7 @@ class Sender:
                 del self._results[:BATCH]
                 await self._settle(batch)
                 for claimed in self._unwritten:
-                    self._shares.ended(claimed)
+                    self._free(claimed)
                 self._unwritten.clear()
                 self._begin()
 

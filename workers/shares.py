@@ -12,6 +12,7 @@ from store.delivering.sending import Claimed, Due
 SLOTS = 512  # deliveries under way in this process
 CONNECTIONS = 16  # of them to one endpoint
 FAILING = 4  # held for an endpoint that fails
+WORTH = 8  # one in so many of those that may be held has to be free for a claim, which costs as much for few
 LEASE = timedelta(seconds=60)
 
 EVERYBODY, ORGANISATION, ENDPOINT = range(3)
@@ -46,16 +47,21 @@ class Load:
         """Say how many more there may be."""
         return self._most[level] - self.counts[level][id]
 
+    def has_room(self, level: int, id: UUID | None = None) -> bool:
+        """Say whether there may be so many more that it is worth asking for them."""
+        return self.left(level, id) >= max(1, self._most[level] // WORTH)
+
     def full(self, level: int) -> list[UUID]:
-        """Return who has as many as there may be."""
-        return [id for id, count in self.counts[level].items() if id and count >= self._most[level]]
+        """Return for whom it is not worth it."""
+        return [id for id in self.counts[level] if id and not self.has_room(level, id)]
 
 
 class Shares:
     """The deliveries that a worker holds: under way, or waiting here for their turn.
 
-    As many may wait as are under way, so that a slot that becomes free is taken at once. Those of endpoints that fail
-    have at most half of the slots, and of each organisation's share, so that others always have room.
+    As many may wait as are under way, so that a slot that becomes free is taken at once while several are claimed
+    together. Those of endpoints that fail have at most half of the slots, and of each organisation's share, so that
+    others always have room.
     """
 
     def __init__(self, share: int) -> None:
@@ -68,10 +74,15 @@ class Shares:
 
     def has_room(self) -> bool:
         """Say whether more may be claimed at all."""
-        return self._held.left(EVERYBODY) > 0
+        return self._held.has_room(EVERYBODY)
+
+    def has_room_for(self, one: Claimed) -> bool:
+        """Say whether more of the same endpoint may be claimed."""
+        levels = {EVERYBODY: None, ORGANISATION: one.organisation_id, ENDPOINT: one.endpoint_id}
+        return all(self._held.has_room(level, id) for level, id in levels.items())
 
     def full(self) -> list[UUID]:
-        """Return the organisations and endpoints of which no more may be claimed."""
+        """Return the organisations and endpoints of which no more are claimed."""
         return self._held.full(ORGANISATION) + self._held.full(ENDPOINT)
 
     def rooms(self, due: Sequence[Due]) -> dict[UUID, int]:

@@ -137,7 +137,9 @@ _RECORDS = Prepared(
     .order_by(WebhookEndpoint.id)
     .with_for_update(key_share=True)
 )
-# Whoever changes several endpoints locks them in one order, before anything else.
+# Whoever changes several endpoints locks them in one order, before anything else. What is pending is asked for in a
+# CASE, which no index answers: there may be many thousands, of which PostgreSQL believes that they are few, and then
+# it reads all of them for one result. And a plan that is kept from when there were few reads all rows there are.
 _SETTLE = Prepared(
     text("""
     WITH record AS (
@@ -158,8 +160,9 @@ _SETTLE = Prepared(
             response_status_code int, response_time_ms int, response_body text, last_error text,
             lease_until timestamptz
         )
-        WHERE delivery.id = result.id AND delivery.status = 'pending'
-          AND (delivery.lease_until = result.lease_until OR result.status = 'delivered')
+        WHERE delivery.id = result.id
+          AND CASE delivery.status
+              WHEN 'pending' THEN delivery.lease_until = result.lease_until OR result.status = 'delivered' END
           AND delivery.endpoint_id IN (SELECT id FROM locked)
         RETURNING delivery.endpoint_id, delivery.status
     ), done AS (
@@ -173,7 +176,8 @@ _SETTLE = Prepared(
         pending_delivery_count = endpoint.pending_delivery_count - coalesce(done.count, 0)
     FROM record JOIN locked ON locked.id = record.id LEFT JOIN done ON done.endpoint_id = record.id
     WHERE endpoint.id = record.id
-    """)
+    """),
+    planned_by_values=True,
 )
 
 
@@ -258,7 +262,8 @@ _RELEASE = Prepared(
     UPDATE deliveries AS delivery
     SET lease_until = NULL
     FROM unnest(CAST(:ids AS uuid[]), CAST(:leases AS timestamptz[])) AS held (id, lease_until)
-    WHERE delivery.id = held.id AND delivery.status = 'pending' AND delivery.lease_until = held.lease_until
+    WHERE delivery.id = held.id
+      AND CASE delivery.status WHEN 'pending' THEN delivery.lease_until = held.lease_until END
     """)
 )
 

@@ -7,6 +7,7 @@ no more of an answer than its status and its length.
 import asyncio
 import itertools
 import json
+import signal
 import sys
 from collections import Counter
 from urllib.parse import urlsplit
@@ -54,4 +55,5 @@ async def ask(key: str, slug: str, *bases: str) -> Counter[int]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell has ignored for what is in its background
     print(f"the crowd was answered {dict(asyncio.run(ask(*sys.argv[1:])))}")

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 from rules.clock import now
 from store.delivering.sending import Claimed, Due
-from workers.shares import CONNECTIONS, FAILING, SLOTS, Shares, share_out
+from workers.shares import CONNECTIONS, FAILING, SLOTS, WORTH, Shares, share_out
 
 SHARE = 64
 
@@ -53,6 +53,22 @@ def test_a_slot_that_becomes_free_is_taken_by_what_waits() -> None:
     [first, *_] = begin(shares)
     shares.ended(first)
     assert len(begin(shares)) == 1
+
+
+def test_more_is_claimed_once_there_is_room_for_several() -> None:
+    shares = Shares(SHARE)
+    many = ends(20)
+    claim(shares, many)
+    begun = begin(shares)
+    room = 2 * SHARE // WORTH
+    for one in begun[: room - 1]:
+        shares.ended(one)
+        assert not shares.has_room_for(one)
+        assert shares.full() == [many[0].organisation_id]
+    shares.ended(begun[room])
+    assert shares.has_room_for(begun[room])
+    assert shares.full() == []
+    assert claim(shares, many) == room
 
 
 def test_an_endpoint_has_its_connections_and_as_much_that_waits() -> None:
