@@ -63,7 +63,8 @@ RETRIES = Due("enrollments", Enrollment, Enrollment.retry_at, Enrollment.status 
 _PUT_OFF = Prepared(
     text("""
     UPDATE enrollments SET retry_at = :retry_at
-    WHERE id = ANY (:ids) AND status = 'active' AND waiting_reason = ANY (:reasons) AND retry_at <= :moment
+    WHERE id = ANY (:ids)
+      AND CASE status WHEN 'active' THEN waiting_reason = ANY (:reasons) AND retry_at <= :moment END  -- by id alone
     """)
 )
 

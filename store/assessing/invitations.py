@@ -199,7 +199,7 @@ _DUE = Prepared(
     SELECT {", ".join(f"due.{name}" for name in COLUMNS)},
            assessments.slug AS "assessment.slug", assessments.title AS "assessment.title"
     FROM invitations AS due JOIN assessments ON assessments.id = due.assessment_id
-    WHERE due.id = ANY (:ids) AND due.status = 'pending' AND due.expires_at <= :moment
+    WHERE due.id = ANY (:ids) AND CASE due.status WHEN 'pending' THEN due.expires_at <= :moment END  -- by id alone
     ORDER BY due.expires_at, due.id
     FOR UPDATE OF due SKIP LOCKED
     """)  # noqa: S608 - names of our own

@@ -11,7 +11,10 @@ from sqlalchemy import (
     DateTime,
     Interval,
     Select,
+    and_,
+    case,
     column,
+    false,
     func,
     literal,
     null,
@@ -42,11 +45,14 @@ class Due:
         id: Any = None,
         locked: bool = True,
     ) -> None:
-        """`order`: what an index gives in the order of moments; `locked`: a row is held from its choice on."""
+        """`order`: what an index gives in the order of moments; `id`: of a model whose key is no `id`.
+
+        `locked`: a row is held from its choice on.
+        """
         self.kind, self.model, self.locked = kind, model, locked
         self._moment, self._after, self._conditions = moment, after, conditions
         self._order = moment if order is None else order
-        self._id = model.id if id is None else id
+        self._has_key, self._id = id is None, model.id if id is None else id
 
     def of_tests(self, organisation_id: Any, *found_by: Any) -> Self:
         """Return the same of one organisation's test mode alone; `found_by`: what an index leads to it by."""
@@ -82,7 +88,11 @@ class Due:
 
     def among(self, rows: Sequence[Row]) -> tuple[ColumnElement[bool], ...]:
         """Return the conditions of those rows that are still due."""
-        return (aside.one_of(self._id, rows), *self._conditions, self._is_due())
+        still_due = (*self._conditions, self._is_due())
+        if self._has_key:
+            # In a CASE, which no index answers: PostgreSQL believes that few are due, and would read all that are.
+            still_due = (case((and_(*still_due), true()), else_=false()),)
+        return (aside.one_of(self._id, rows), *still_due)
 
     def _some(self, session: Session, order: Any, limit: int) -> list[Row]:
         owner = [getattr(self.model, name, null()) for name in ("organisation_id", "livemode")]

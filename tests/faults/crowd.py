@@ -55,5 +55,5 @@ async def ask(key: str, slug: str, *bases: str) -> Counter[int]:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell has ignored for what is in its background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has it ignored in its background
     print(f"the crowd was answered {dict(asyncio.run(ask(*sys.argv[1:])))}")

@@ -11,6 +11,7 @@ from sqlalchemy import func, select, text
 import store
 from rules.clock import now
 from store import outbox
+from store.accounts import idempotency
 from store.database.aside import Row
 from store.database.ids import new_id
 from store.delivering import fanout
@@ -271,3 +272,29 @@ def test_what_is_done_and_what_fails_is_counted(wired):
     schedule.turn(made("failing", lambda session: now(), fail), threading.Event())
     assert value("hiring_schedule_done_total", "counted") == 14
     assert value("hiring_schedule_faults_total", "failing") == 1
+
+
+def indexes(plan):
+    """Name the indexes that a plan reads."""
+    below = [name for one in plan.get("Plans", ()) for name in indexes(one)]
+    return [plan["Index Name"], *below] if "Index Name" in plan else below
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        one for one in schedule.KINDS if one.due is not idempotency.DUE
+    ],  # whose key is no id, and made for the purpose
+    ids=lambda one: one.name,
+)
+def test_a_batch_is_found_by_its_ids_and_not_among_all_that_is_due(wired, kind):
+    due = kind.due
+    found = select(due.model.id).where(*due.among([Row(new_id()) for _ in range(50)]))
+    with store.transaction() as session:
+        session.execute(text("SET LOCAL enable_seqscan = off"))  # there are hardly any rows
+        compiled = found.compile(session.connection().engine)
+        driver = session.connection().connection.driver_connection
+        [(plan,)] = driver.execute(f"EXPLAIN (FORMAT JSON) {compiled}", compiled.params).fetchall()
+    table = due.model.__tablename__
+    mine = {name for name in indexes(plan[0]["Plan"]) if name[2:].startswith(f"_{table}")}
+    assert mine == {f"pk_{table}"}
