@@ -42,7 +42,7 @@ VOLATILE = {
     "hook": r"(?<=/hook/)\d+",
     "reference": r"(?<=ats-)\d+",
     "owner": r"(?<=orthwind[ -])\d+",  # may be the number of something else too
-    "time": r"(?:(?<=_ms\":)|(?<=_ms\": )|(?<=pending_seconds\":)|(?<=advanced_seconds\":)|(?<=remaining_seconds\":))\d+",
+    "time": r"(?:(?<=_ms\":)|(?<=_ms\": )|(?<=ing_seconds\":)|(?<=advanced_seconds\":))\d+",
     "address": r"198\.51\.100\.\d",
     "person": r"(?<=\"id\":\")[\w-]{22}(?=\")",  # as a device with a passkey knows them
     "cursor": r"(?<=cursor=)[\w-]+",
