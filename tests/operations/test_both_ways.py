@@ -34,7 +34,7 @@ VOLATILE = {
     ),
     "secret": r"whsec_[A-Za-z0-9+/=]+",
     "sealed": r"gAAAA[A-Za-z0-9_=-]{60,}",
-    "token": r"(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])",
+    "token": r"(?<![\w-])(?:'(?=-))?[A-Za-z0-9_-]{43}(?![\w-])",  # a CSV's cell that begins with - is no formula
     # Each counts by itself: two of them may have come to one number.
     "candidate": r"(?<=candidate-)\d+(?=@)",
     "title": r"(?<=ngineer[ -])\d+",
@@ -73,7 +73,7 @@ class Eyes:
         kind = str(found.lastgroup)
         if kind in ALWAYS_NEW:
             return f"<{kind}>"
-        return self.met.setdefault(f"{kind} {found[0]}", f"<{kind} {len(self.met)}>")
+        return self.met.setdefault(f"{kind} {found[0].lstrip("'")}", f"<{kind} {len(self.met)}>")
 
 
 def said(answer: httpx.Response) -> str:
