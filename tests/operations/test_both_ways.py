@@ -73,7 +73,8 @@ class Eyes:
         kind = str(found.lastgroup)
         if kind in ALWAYS_NEW:
             return f"<{kind}>"
-        return self.met.setdefault(f"{kind} {found[0].lstrip("'")}", f"<{kind} {len(self.met)}>")
+        text = found[0].lstrip("'")
+        return self.met.setdefault(f"{kind} {text}", f"<{kind} {len(self.met)}>")
 
 
 def said(answer: httpx.Response) -> str:
