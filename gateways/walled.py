@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gateways import languages, limited
@@ -14,6 +15,15 @@ from gateways.jail.starting import Known, code, process_limit, supervise
 
 PATIENCE_SECONDS = 10.0  # for the walls, beside the work's own time
 MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one piece of work may take: seconds of processor time and of the clock, MiB of memory, bytes put out."""
+
+    seconds: float
+    memory_mb: int
+    output_bytes: int
 
 
 class Walled:
@@ -28,44 +38,26 @@ class Walled:
         return self._known.why_not()
 
     def run(
-        self,
-        start: str,
-        arguments: Sequence[str],
-        given: bytes,
-        *,
-        seconds: float,
-        memory_mb: int,
-        output_bytes: int,
+        self, start: str, arguments: Sequence[str], given: bytes, limits: Limits
     ) -> dict[str, Any] | None:
         """Have a process of our own Python do it; return its output and how it ended. None where there are no walls."""
         if self.why_not():
             return None
-        answer = run(
-            self._work,
-            start,
-            arguments,
-            given,
-            seconds=seconds,
-            memory_mb=memory_mb,
-            output_bytes=output_bytes,
-        )
+        answer = run(self._work, start, arguments, given, limits)
         if "fault" in answer:
             self._known.doubt()  # what was sent may have brought them down, or else there are none any more
             return None if self.why_not() else {"stdout": b"", "stderr": b"", "outcome": "error"}
         return answer
 
 
-def run(
-    work: str,
-    start: str,
-    arguments: Sequence[str],
-    given: bytes,
-    *,
-    seconds: float,
-    memory_mb: int,
-    output_bytes: int,
-) -> dict[str, Any]:
+def start(work: str) -> str:
+    """Write what carries out the module `work`; its first argument is where our code is."""
+    return f"import sys; sys.path[:0] = sys.argv[1].split(':'); from {work} import main; main()"
+
+
+def run(work: str, start: str, arguments: Sequence[str], given: bytes, limits: Limits) -> dict[str, Any]:
     """Run `start` behind walls, where the module `work` is prepared; the answer is a `fault` where there are none."""
+    memory = limits.memory_mb * MIB
     command = [languages.python(), "-I", "-S", "-B", "-c", start, os.pathsep.join(code())]
     spec = {
         "work": work,
@@ -75,9 +67,9 @@ def run(
         "files": {},
         "walls": _walls(),
         "limits": {
-            "RLIMIT_AS": memory_mb * MIB,
-            "RLIMIT_DATA": memory_mb * MIB,
-            "RLIMIT_CPU": int(seconds) + 1,
+            "RLIMIT_AS": memory,
+            "RLIMIT_DATA": memory,
+            "RLIMIT_CPU": int(limits.seconds) + 1,
             "RLIMIT_NPROC": process_limit(),
             "RLIMIT_NOFILE": 128,
             "RLIMIT_FSIZE": 0,
@@ -85,12 +77,12 @@ def run(
             "RLIMIT_MEMLOCK": 0,
             "RLIMIT_CORE": 0,
         },
-        "seconds": seconds,
-        "memory_bytes": memory_mb * MIB,
-        "output_bytes": output_bytes,
+        "seconds": limits.seconds,
+        "memory_bytes": memory,
+        "output_bytes": limits.output_bytes,
     }
     try:
-        return supervise(spec, given, patience=seconds + PATIENCE_SECONDS)
+        return supervise(spec, given, patience=limits.seconds + PATIENCE_SECONDS)
     except TimeoutError:
         return {"stdout": b"", "stderr": b"", "outcome": "timeout"}
 

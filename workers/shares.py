@@ -12,7 +12,7 @@ from store.delivering.sending import Claimed, Due
 SLOTS = 512  # deliveries under way in this process
 CONNECTIONS = 16  # of them to one endpoint
 FAILING = 4  # held for an endpoint that fails
-WORTH = 8  # one in so many of those that may be held has to be free for a claim, which costs as much for few
+WORTH = 8  # one in so many of those that somebody may have held is free before a claim, which costs as much for few
 LEASE = timedelta(seconds=60)
 
 EVERYBODY, ORGANISATION, ENDPOINT = range(3)
@@ -47,13 +47,13 @@ class Load:
         """Say how many more there may be."""
         return self._most[level] - self.counts[level][id]
 
-    def has_room(self, level: int, id: UUID | None = None) -> bool:
-        """Say whether there may be so many more that it is worth asking for them."""
-        return self.left(level, id) >= max(1, self._most[level] // WORTH)
+    def is_full(self, level: int, id: UUID) -> bool:
+        """Say whether there may be so few more that it is not worth asking for them."""
+        return self.left(level, id) < max(1, self._most[level] // WORTH)
 
     def full(self, level: int) -> list[UUID]:
-        """Return for whom it is not worth it."""
-        return [id for id in self.counts[level] if id and not self.has_room(level, id)]
+        """Return who is."""
+        return [id for id in self.counts[level] if id and self.is_full(level, id)]
 
 
 class Shares:
@@ -74,12 +74,12 @@ class Shares:
 
     def has_room(self) -> bool:
         """Say whether more may be claimed at all."""
-        return self._held.has_room(EVERYBODY)
+        return self._held.left(EVERYBODY) > 0
 
     def has_room_for(self, one: Claimed) -> bool:
         """Say whether more of the same endpoint may be claimed."""
-        levels = {EVERYBODY: None, ORGANISATION: one.organisation_id, ENDPOINT: one.endpoint_id}
-        return all(self._held.has_room(level, id) for level, id in levels.items())
+        is_full = self._held.is_full
+        return not is_full(ORGANISATION, one.organisation_id) and not is_full(ENDPOINT, one.endpoint_id)
 
     def full(self) -> list[UUID]:
         """Return the organisations and endpoints of which no more are claimed."""

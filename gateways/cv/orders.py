@@ -3,10 +3,13 @@
 from datetime import date
 from typing import Any
 
+from gateways import walled
+
 SECONDS = 20.0
 MEMORY_MB = 280  # of address space: what is resident can only be less
 
-START = "import sys; sys.path[:0] = sys.argv[1].split(':'); from gateways.cv.child import main; main()"
+WORK = "gateways.cv.child"
+START = walled.start(WORK)
 
 
 def orders(kind: str, *, today: date, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> dict[str, Any]:

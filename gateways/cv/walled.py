@@ -5,9 +5,8 @@ from datetime import date
 from typing import Any
 
 from gateways import walled
-from gateways.cv.orders import START, orders
+from gateways.cv.orders import START, WORK, orders
 
-WORK = "gateways.cv.child"
 OUTPUT_BYTES = 4 << 20  # several times what the longest text and profile take
 
 # Says `ada@example.com`: whoever reads it has everything that reading needs.
@@ -31,15 +30,15 @@ def why_not() -> str:
 
 def read(start: str, orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, Any] | None:
     """Have `start` carry out the orders; return its output and how it ended. None where there are no walls."""
-    return _reader.run(start, [json.dumps(orders)], content, **_limits(orders, seconds))
+    return _reader.run(start, [json.dumps(orders)], content, _limits(orders, seconds))
 
 
-def _limits(orders: dict[str, Any], seconds: float) -> dict[str, Any]:
-    return {"seconds": seconds, "memory_mb": orders["memory_mb"], "output_bytes": OUTPUT_BYTES}
+def _limits(orders: dict[str, Any], seconds: float) -> walled.Limits:
+    return walled.Limits(seconds, orders["memory_mb"], OUTPUT_BYTES)
 
 
 def _run(start: str, orders: dict[str, Any], content: bytes, seconds: float) -> dict[str, Any]:
-    return walled.run(WORK, start, [json.dumps(orders)], content, **_limits(orders, seconds))
+    return walled.run(WORK, start, [json.dumps(orders)], content, _limits(orders, seconds))
 
 
 def _probe() -> str:

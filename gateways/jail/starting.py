@@ -8,6 +8,7 @@ import subprocess
 import sysconfig
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,12 +120,14 @@ class Server:
 
 
 _servers: dict[str, Server] = {}  # of this process, by their work
-_starting = threading.Lock()
+_starting: defaultdict[str, threading.Lock] = defaultdict(
+    threading.Lock
+)  # one that starts holds up no other work
 
 
 def server(work: str = PROGRAMS) -> Server:
     """Return this process's fork server of a work, started if there is none that lives; raises ServerError."""
-    with _starting:
+    with _starting[work]:
         found = _servers.get(work)
         if found and not found.lives():
             _servers.pop(work).end()
@@ -149,14 +152,14 @@ def why_no_groups() -> str:
 
 
 def _replace(work: str, failed: Server) -> None:
-    with _starting:
+    with _starting[work]:
         if _servers.get(work) is failed:
             _servers.pop(work).end()
 
 
 @atexit.register
 def _stop() -> None:
-    for one in _servers.values():
+    for one in list(_servers.values()):
         if one.owner == os.getpid():
             one.end()
 

@@ -12,9 +12,10 @@ from gateways.letters.blocks import blocks, breakable, is_rtl, language
 SECONDS = 20.0
 MEMORY_MB = 1000  # of address space: the longest letters need a fifth of it
 LARGEST = 20 << 20  # all of the largest font, and more
+LIMITS = walled.Limits(SECONDS, MEMORY_MB, LARGEST + 1)
 
 WORK = "gateways.letters.child"
-START = "import sys; sys.path[:0] = sys.argv[1].split(':'); from gateways.letters.child import main; main()"
+START = walled.start(WORK)
 # Chinese, Japanese and Korean have one face.
 THICKENED = r"[\u{1100}-\u{11ff}\u{2e80}-\u{9fff}\u{ac00}-\u{d7af}\u{f900}-\u{faff}\u{ff00}-\u{ffef}]+"
 REGIONS = {"ja": "jp", "ko": "kr", "zh": "cn"}
@@ -58,7 +59,7 @@ def why_not() -> str:
 
 
 def _run(orders: dict[str, Any]) -> bytes:
-    answer = _printer.run(START, [], _given(orders), **_limits())
+    answer = _printer.run(START, [], _given(orders), LIMITS)
     if answer is None:
         answer = _bare(orders)
     if answer["outcome"] == "timeout":
@@ -85,13 +86,9 @@ def _given(orders: dict[str, Any]) -> bytes:
     ).encode()
 
 
-def _limits() -> dict[str, Any]:
-    return {"seconds": SECONDS, "memory_mb": MEMORY_MB, "output_bytes": LARGEST + 1}
-
-
 def _probe() -> str:
     letter = {"organisation_name": "A", "title": "A", "body_html": "", "facts": {}}
-    answer = walled.run(WORK, START, [], _given({"letter": _data(letter)}), **_limits())
+    answer = walled.run(WORK, START, [], _given({"letter": _data(letter)}), LIMITS)
     return walled.fault("printer", answer, b"%PDF-")
 
 

@@ -136,9 +136,13 @@ class Connections:
             waiting = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
             try:
-                wait_for(asyncio.wait_for(waiting, _limits.connection))
-            except TimeoutError:
-                raise WaitRanOut("a free connection") from None
+                wait_for(_within(_limits.connection, waiting))
+            except BaseException as fault:
+                if waiting.done() and not waiting.cancelled():
+                    self._wake()  # it came in the same moment, and is the next one's
+                if isinstance(fault, TimeoutError):
+                    raise WaitRanOut("a free connection") from None
+                raise
 
     def give_back(self, connection: Connection, fault: BaseException | None) -> None:
         """Give one back, with what ended its use; one that is lost makes room for another."""
@@ -177,6 +181,12 @@ class Connections:
             if isinstance(fault, FAULTS):
                 raise _told(fault) from fault
             raise
+
+
+async def _within(seconds: float, waiting: asyncio.Future[None]) -> None:
+    """Wait for so long. `asyncio.wait_for` takes what comes in the moment of a deadline, and loses the deadline."""
+    async with asyncio.timeout(seconds):
+        await waiting
 
 
 async def _connect(*, read_only: bool) -> Any:

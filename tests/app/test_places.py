@@ -133,10 +133,8 @@ def test_a_deadline_that_was_swallowed_is_forgotten_and_the_next_one_is_told() -
     async def late() -> int:
         task = asyncio.current_task()
         assert task is not None
-        with (
-            Deadline(0.01),
-            suppress(asyncio.CancelledError),
-        ):  # as asyncio.wait_for does when both come at once
+        # As asyncio.wait_for does when both come at once.
+        with Deadline(0.01), suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
         with pytest.raises(Late), Deadline(0.01):
             await asyncio.Event().wait()

@@ -302,7 +302,10 @@ def crowd(world: World) -> Iterator[None]:
             yield
         finally:
             asking.send_signal(signal.SIGINT)
-            world.said.append(asking.communicate(timeout=30)[0].strip())
+            try:
+                world.said.append(asking.communicate(timeout=30)[0].strip())
+            finally:
+                asking.kill()  # or the block would wait for one that goes on
 
 
 TROUBLES: dict[str, Callable[[World], AbstractContextManager[None]]] = {

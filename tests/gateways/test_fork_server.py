@@ -5,6 +5,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -122,6 +123,31 @@ def test_a_fork_server_that_fails_is_replaced(how, monkeypatch):
         server.process.wait()
     assert once("python", "print(1)").stdout == "1\n"
     assert starting.server() is not server
+
+
+@needs_python
+def test_programs_start_while_the_fork_server_of_another_work_does_not(monkeypatch):
+    real, begun, goes_on = starting.Server, threading.Event(), threading.Event()
+
+    def starts(work=starting.PROGRAMS, **given):
+        if work == "slow":
+            begun.set()
+            assert goes_on.wait(60)
+            raise starting.ServerError("it was slow")
+        return real(work, **given)
+
+    monkeypatch.setattr(starting, "Server", starts)
+    monkeypatch.setattr(starting, "_servers", {})
+    with ThreadPoolExecutor() as pool:
+        slow = pool.submit(starting.server, "slow")
+        try:
+            assert begun.wait(10)
+            assert pool.submit(once, "python", "print(1)").result(timeout=30).stdout == "1\n"
+        finally:
+            goes_on.set()
+            starting.server().end()
+        with pytest.raises(starting.ServerError):
+            slow.result()
 
 
 @needs_bash

@@ -80,9 +80,7 @@ def test_nor_does_one_that_took_the_reader_of_cvs_over(program, level):
         f"__file__ = '/box/none'\nexec({program.code!r})",
         ["{}"],
         b"input",
-        seconds=SECONDS,
-        memory_mb=MEMORY_MB,
-        output_bytes=1 << 16,
+        walled.Limits(SECONDS, MEMORY_MB, 1 << 16),
     )
     assert "fault" not in answer
     judge(program, level, answer["stdout"].decode(errors="replace"), answer["outcome"])

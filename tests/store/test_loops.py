@@ -82,6 +82,22 @@ def test_who_waits_for_a_connection_waits_no_longer_than_said() -> None:
     assert late.waited_for == "a free connection"
 
 
+def test_who_is_cancelled_as_a_connection_comes_is_cancelled_and_the_next_one_has_it() -> None:
+    async def played() -> list[Any]:
+        mine = loops.Connections(1, read_only=True)
+        held = await greenlets.run(mine.take)
+        second, third = (asyncio.create_task(greenlets.run(mine.take)) for _ in range(2))
+        while len(mine._waiting) < 2:
+            await asyncio.sleep(0)
+        mine.give_back(held, None)
+        second.cancel()
+        found = await asyncio.gather(second, third, return_exceptions=True)
+        held.driver.terminate()
+        return [isinstance(found[0], asyncio.CancelledError), found[1] is held]
+
+    assert asyncio.run(played()) == [True, True]
+
+
 def test_a_statement_that_takes_too_long_is_a_wait_that_ran_out() -> None:
     (fault,) = on_loop(lambda: sleep(5))
     assert isinstance(fault, WaitRanOut)

@@ -282,9 +282,7 @@ def indexes(plan):
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        one for one in schedule.KINDS if one.due is not idempotency.DUE
-    ],  # whose key is no id, and made for the purpose
+    [one for one in schedule.KINDS if one.due is not idempotency.DUE],  # whose key is no id
     ids=lambda one: one.name,
 )
 def test_a_batch_is_found_by_its_ids_and_not_among_all_that_is_due(wired, kind):
