@@ -120,9 +120,8 @@ class Server:
 
 
 _servers: dict[str, Server] = {}  # of this process, by their work
-_starting: defaultdict[str, threading.Lock] = defaultdict(
-    threading.Lock
-)  # one that starts holds up no other work
+# One that starts holds up no other work.
+_starting: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 def server(work: str = PROGRAMS) -> Server:

@@ -9,10 +9,9 @@ from gateways import walled
 from gateways.letters import fonts
 from gateways.letters.blocks import blocks, breakable, is_rtl, language
 
-SECONDS = 20.0
-MEMORY_MB = 1000  # of address space: the longest letters need a fifth of it
 LARGEST = 20 << 20  # all of the largest font, and more
-LIMITS = walled.Limits(SECONDS, MEMORY_MB, LARGEST + 1)
+# Of address space, the longest letters need a fifth of this.
+LIMITS = walled.Limits(seconds=20.0, memory_mb=1000, output_bytes=LARGEST + 1)
 
 WORK = "gateways.letters.child"
 START = walled.start(WORK)
@@ -73,7 +72,7 @@ def _run(orders: dict[str, Any]) -> bytes:
 def _bare(orders: dict[str, Any]) -> dict[str, Any]:
     """Print in a process that has its limits alone."""
     try:
-        done = walled.bare(START, [], _given(orders), seconds=SECONDS, complaints=subprocess.PIPE)
+        done = walled.bare(START, [], _given(orders), seconds=LIMITS.seconds, complaints=subprocess.PIPE)
     except subprocess.TimeoutExpired:
         return {"outcome": "timeout"}
     return {"outcome": "error" if done.returncode else "ok", "stdout": done.stdout, "stderr": done.stderr}
@@ -82,7 +81,7 @@ def _bare(orders: dict[str, Any]) -> dict[str, Any]:
 def _given(orders: dict[str, Any]) -> bytes:
     folders = [str(one) for one in fonts.folders()]
     return json.dumps(
-        {**orders, "folders": folders, "seconds": int(SECONDS) + 1, "memory_mb": MEMORY_MB}
+        {**orders, "folders": folders, "seconds": int(LIMITS.seconds) + 1, "memory_mb": LIMITS.memory_mb}
     ).encode()
 
 

@@ -1,6 +1,7 @@
 """Letters in every script that their fonts have, the same each time, whatever somebody writes into one."""
 
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import pypdfium2
@@ -142,13 +143,13 @@ def test_the_longest_and_deepest_letters_are_printed(name: str) -> None:
 
 
 def test_a_letter_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(printing, "SECONDS", 0.001)
+    monkeypatch.setattr(printing, "LIMITS", replace(printing.LIMITS, seconds=0.001))
     with pytest.raises(printing.PrintingError, match="too long"):
         printing.render(letter())
 
 
 def test_a_letter_that_takes_too_much_memory_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(printing, "MEMORY_MB", 60)
+    monkeypatch.setattr(printing, "LIMITS", replace(printing.LIMITS, memory_mb=60))
     with pytest.raises(printing.PrintingError, match="could not be printed"):
         printing.render(letter())
 
