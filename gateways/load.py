@@ -9,6 +9,7 @@ from collections.abc import Hashable
 LATELY = 5.0  # seconds for which it is counted, twice in a row
 NEARLY = 0.9  # of the most that anybody had
 WANTED = 1.0  # seconds for which it counts that somebody wanted more
+HERE = 1.0  # seconds for which somebody counts as there who has nothing now
 
 
 class Load:
@@ -22,6 +23,7 @@ class Load:
         self._lock = threading.Lock()
         self._has: defaultdict[Hashable, int] = defaultdict(int)  # places and threads, now
         self._wanted: dict[Hashable, float] = {}  # when each that wanted more did last
+        self._left: dict[Hashable, float] = {}  # when each that has nothing had something last
         self._settled = self._began = -math.inf
         # The seconds since that moment, and in as long a time before.
         self._lately: defaultdict[Hashable, float] = defaultdict(float)
@@ -34,11 +36,13 @@ class Load:
             self._has[party] += by
             if not self._has[party]:
                 del self._has[party]
+                self._left[party] = self._settled
 
     def crowds(self, party: Hashable, *, wants: bool) -> bool:
         """Say whether a party wanted more than its share within a second, and no other one had more lately, or hardly.
 
-        `wants`: it does now. Who is alone crowds nobody out.
+        `wants`: it does now. Who is alone crowds nobody out, and who was there some seconds ago is there no more: it
+        would gain nothing, and whoever rested for it wants ever more, since it rests.
         """
         with self._lock:
             self._settle()
@@ -47,11 +51,18 @@ class Load:
             elif self._settled - self._wanted.get(party, -math.inf) > WANTED:
                 self._wanted.pop(party, None)
                 return False
+            if not self._others_are_here(party):
+                return False
             had = {
                 one: self._lately.get(one, 0.0) + self._before.get(one, 0.0)
                 for one in self._lately | self._before
             }
-            return len(had) > 1 and had.get(party, 0.0) >= NEARLY * max(had.values())
+            return had.get(party, 0.0) >= NEARLY * max(had.values(), default=0.0)
+
+    def _others_are_here(self, party: Hashable) -> bool:
+        if len(self._has) > (party in self._has):
+            return True
+        return any(one != party and self._settled - left <= HERE for one, left in self._left.items())
 
     def _settle(self) -> None:
         now = time.monotonic()
@@ -62,3 +73,4 @@ class Load:
             gone = now - self._began >= 2 * LATELY
             self._began, self._before, self._lately = now, {} if gone else self._lately, defaultdict(float)
             self._wanted = {one: at for one, at in self._wanted.items() if now - at <= WANTED}
+            self._left = {one: at for one, at in self._left.items() if now - at <= HERE}

@@ -16,6 +16,7 @@ import dramatiq
 
 from app.instance import metrics, wiring
 from app.instance.settings import Settings
+from gateways import cores
 from insides.dramatiq import Broker
 from store.database.waits import Waits
 from workers import broker
@@ -32,6 +33,7 @@ DELIVERIES = "deliveries"  # the one kind that is no job of the outbox
 KINDS = (DELIVERIES, *JOBS)
 STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
 FILES = 4_096  # open at once: connections under way and kept, with room beside them
+NICENESS = 3  # somebody waits for a request: what comes after it leaves the cores of a full machine to those
 SWITCH_SECONDS = 0.001  # what computes, mails and grades, leaves the interpreter to the sender after so long
 BELL_MS = 500  # an idle worker that has waited for the bell in vain rests for so long at most
 SCHEDULE_POOL = len(scheduling.KINDS) + 2  # connections that each pool of a schedule keeps
@@ -44,6 +46,7 @@ def pool_size(kinds: Collection[str]) -> int:
 
 def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | None = None) -> None:
     """Do these kinds of work until SIGTERM or SIGINT; `folder` is told the port of the figures."""
+    cores.give_way(NICENESS)
     _allow_files(FILES)
     sys.setswitchinterval(SWITCH_SECONDS)
     wiring.configure(settings, pool_size=pool_size(kinds))
@@ -58,6 +61,7 @@ def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | N
 
 def schedule(settings: Settings, *, folder: Path | None = None) -> None:
     """Do what becomes due until SIGTERM or SIGINT; `folder` is told the port of the figures."""
+    cores.give_way(NICENESS)
     wiring.configure(settings, pool_size=SCHEDULE_POOL)
     stopping = _stop_on_signals()
     metrics.serve(settings, "schedule", folder=folder)

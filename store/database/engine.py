@@ -1,5 +1,7 @@
 """The connection pools, and what statements are carried out with."""
 
+import asyncio
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -211,8 +213,9 @@ def set_for(reading: Reading, commands: LiteralString) -> Iterator[None]:
     try:
         yield
     finally:
-        if not connection.driver.is_closed():
-            connection.carry_out("ROLLBACK")  # nothing was changed
+        # Nothing was changed. Where nobody waits any more, the connection is ended, and must not be waited for.
+        if not connection.driver.is_closed() and not isinstance(sys.exception(), asyncio.CancelledError):
+            connection.carry_out("ROLLBACK")
 
 
 @contextmanager

@@ -1,23 +1,57 @@
 """Two of each process on shared servers, as on several machines: half of them fall, and nobody notices."""
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 import store
+from app.instance import processes
 from app.instance.settings import Settings
 from store.accounts import keys, organisations
 from tests import receiver as receivers
 from tests.hooks import deliveries_of, let_time_pass, wait_until, wired
-from tests.shared import free_port, process
+from tests.shared import ROOT, free_port, process
 
 __all__ = ["wired"]
 
 API = "/api/v1/public"
+
+
+def test_what_comes_after_a_request_leaves_the_cores_to_requests(wired: Settings) -> None:
+    with (
+        process(wired, "web", "--port", str(free_port()), ready="startup complete") as web,
+        process(wired, "work", ready="The worker is ready.") as work,
+        process(wired, "schedule", ready="The schedule is ready.") as schedule,
+    ):
+        usual, *nicer = (os.getpriority(os.PRIO_PROCESS, one.pid) for one in (web, work, schedule))
+    assert usual == os.getpriority(os.PRIO_PROCESS, 0)
+    assert nicer == [min(19, usual + processes.NICENESS)] * 2
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="This system shares its cores between processes alone."
+)
+@pytest.mark.parametrize("is_its_own_session", [True, False])
+def test_a_session_gives_way_if_nobody_else_is_in_it(*, is_its_own_session: bool) -> None:
+    code = (
+        "from pathlib import Path; from gateways import cores; cores.give_way(3);"
+        " print(Path('/proc/self/autogroup').read_text())"
+    )
+    usual = Path("/proc/self/autogroup").read_text(encoding="ascii").split()[-1]
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, start_new_session=is_its_own_session, stdout=subprocess.PIPE, text=True,
+        check=True,
+    ).stdout  # fmt: skip
+    assert said.split()[-1] == ("3" if is_its_own_session else usual)
 
 
 def test_two_web_and_two_workers_lose_half_of_themselves_and_nothing_else(wired: Settings) -> None:

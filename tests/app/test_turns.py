@@ -18,7 +18,7 @@ from app.http.threads import hop
 from app.http.threads.hop import Hop, Late, Left
 from app.http.threads.turns import Full, Turns
 from gateways import cores
-from gateways.load import LATELY, WANTED, Load
+from gateways.load import HERE, LATELY, WANTED, Load
 from rules.errors import Unavailable
 
 
@@ -125,6 +125,20 @@ def test_who_is_served_less_because_it_rests_is_still_the_one_that_crowds(clock:
     assert not turns.crowds("small")
 
 
+def test_who_is_alone_again_rests_for_nobody(clock: SimpleNamespace) -> None:
+    """It would want more for ever, for what it has waiting waits for its own rests."""
+    turns: Turns[str] = Turns(room=100, share=2)
+    put(turns, "steady", 3, take=2)
+    put(turns, "gone", 1, take=1)
+    clock.ahead(0.1)
+    assert turns.crowds("steady")
+    turns.give_back("gone")
+    clock.ahead(HERE / 2)
+    assert turns.crowds("steady")  # it may come back at any moment
+    clock.ahead(HERE)
+    assert not turns.crowds("steady")
+
+
 def test_two_that_have_as_much_crowd_others_out_together(clock: SimpleNamespace) -> None:
     turns: Turns[str] = Turns(room=100, share=2)
     put(turns, "a", 3, take=2)
@@ -151,16 +165,18 @@ def test_who_crowds_in_one_lane_does_so_in_all(clock: SimpleNamespace) -> None:
 
 
 def test_what_was_long_ago_counts_no_more(clock: SimpleNamespace) -> None:
-    turns: Turns[str] = Turns(room=100, share=2)
-    put(turns, "a", 3, take=2)
-    put(turns, "b", 1, take=1)
+    load = Load()
+    load.change("b", 40)
     clock.ahead(1)
-    assert turns.crowds("a")
-    turns.give_back("b")
-    clock.ahead(LATELY)
-    assert turns.crowds("a")
-    clock.ahead(LATELY)
-    assert not turns.crowds("a")  # the other one is gone
+    load.change("b", -39)
+    load.change("a", 2)
+    crowds = []
+    for _ in range(2):
+        clock.ahead(LATELY)
+        crowds.append(load.crowds("a", wants=True))
+    assert crowds == [False, True]
+    clock.ahead(3 * LATELY)
+    assert load.crowds("a", wants=True)  # nothing is known of that long
 
 
 @pytest.mark.parametrize(("share", "rests"), [(1, True), (2, False)])

@@ -167,6 +167,35 @@ def test_who_is_cancelled_leaves_no_statement_to_whoever_comes_next() -> None:
     assert found
 
 
+def test_who_is_cancelled_waits_for_nothing_more_of_a_database_that_may_stand_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    carry_out = loops.Connection.carry_out
+    monkeypatch.setattr(
+        loops.Connection,
+        "carry_out",
+        lambda self, commands: (said.append(commands), carry_out(self, commands)),
+    )
+
+    def hang() -> None:
+        with store.reading() as reading, engine.set_for(reading, "SET LOCAL work_mem = '1MB'"):
+            said.append("asked")
+            _SLEEP.all(reading, seconds=0.9)
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(greenlets.run(hang))
+        while "asked" not in said:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        loops.readers().forget()
+
+    asyncio.run(cancelled())
+    assert said == ["BEGIN; SET LOCAL work_mem = '1MB'", "asked"]
+
+
 def test_a_statement_is_planned_for_its_values_where_they_matter() -> None:
     statement = "SELECT id AS wanted FROM organisations WHERE slug = :slug"
     general, by_values = (
