@@ -1,7 +1,9 @@
 """Rows apart: one that fails is set aside with its reason, and its neighbours go on."""
 
 import logging
+import math
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from sqlalchemy import text
@@ -27,37 +29,55 @@ def hurried(session: Session) -> None:
     session.execute(_LOCK)
 
 
-def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST) -> int:
+def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST, within: float = math.inf) -> int:
     """Do to rows what failed when it was done to all of them: together as far as it succeeds; return how many it did.
 
     In halves, each in a transaction of its own, until the one that fails is alone; after each that failed it rests so
-    many times as long as that took. A wait that ran out is its organisation's: all its rows are put off together.
+    many times as long as that took. What succeeds is done before what failed is looked at closer. After so many seconds
+    the next one that fails is found on the shortest way, and what was not looked at by then is due still. A wait that
+    ran out is its organisation's: all its rows are put off together.
     """
-    by_owner = sorted(rows, key=lambda row: (str(row.organisation_id), bool(row.livemode)))
-    middle = len(by_owner) // 2
-    if not middle:
-        return _half(kind, by_owner, do, rest)
-    return _half(kind, by_owner[:middle], do, rest) + _half(kind, by_owner[middle:], do, rest)
+    end = time.monotonic() + within
+    waiting = deque(_halves(sorted(rows, key=lambda row: (str(row.organisation_id), bool(row.livemode)))))
+    done, is_late = 0, False
+    while waiting:
+        is_late = is_late or time.monotonic() > end
+        some = waiting.pop() if is_late else waiting.popleft()
+        began = time.monotonic()
+        fault = _fault(kind, some, do)
+        if fault is None:
+            done += len(some)
+            continue
+        time.sleep(rest * (time.monotonic() - began))
+        one_owner = len({row.organisation_id for row in some}) == 1
+        if len(some) > 1 and not (one_owner and isinstance(fault, WaitRanOut)):
+            waiting.extend(_halves(some))
+            continue
+        log.warning("Set aside.", exc_info=fault, extra={"kind": kind, "rows": [str(row.id) for row in some]})
+        with store.transaction() as session:
+            aside.keep(session, kind, some, fault, again=True)
+        if is_late:
+            break
+    return done
 
 
-def _half(kind: str, rows: Sequence[Row], do: Do, rest: float) -> int:
+def _halves(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    middle = len(rows) // 2
+    return [half for half in (rows[:middle], rows[middle:]) if half]
+
+
+def _fault(kind: str, rows: Sequence[Row], do: Do) -> Exception | None:
+    """Do it in one transaction, and say why not; raises what is an outage."""
+
     def carry_out(session: Session) -> None:
         hurried(session)
         do(session, rows)
         aside.done(session, kind, rows)
 
-    began = time.monotonic()
     try:
         store.in_transaction(carry_out)
     except store.OUTAGES:
         raise
     except Exception as fault:
-        time.sleep(rest * (time.monotonic() - began))
-        one_owner = len({row.organisation_id for row in rows}) == 1
-        if len(rows) > 1 and not (one_owner and isinstance(fault, WaitRanOut)):
-            return each(kind, rows, do, rest=rest)
-        log.warning("Set aside.", exc_info=True, extra={"kind": kind, "rows": [str(row.id) for row in rows]})
-        with store.transaction() as session:
-            aside.keep(session, kind, rows, fault, again=True)
-        return 0
-    return len(rows)
+        return fault
+    return None

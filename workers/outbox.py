@@ -30,6 +30,7 @@ FULL_SECONDS = 0.05  # until there is room again where more is due than the work
 EVENTS = (
     50  # in one transaction: with twenty endpoints each that is a thousand deliveries, for which others wait
 )
+APART_SECONDS = 0.1  # of a turn for events that fail together, for which others wait
 REDIS_AWAY = timedelta(seconds=2)
 _looked = 0.0  # when there was nothing to try again, on the clock of time.monotonic
 
@@ -146,10 +147,11 @@ def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:
         waiting,
         _some,
         rest=0,  # others' events wait for this turn to end
+        within=APART_SECONDS,
     )
     measures.FANNED_OUT.inc(done)
     ring()
-    return 0.0 if done else POLL_SECONDS
+    return 0.0  # some are done or set aside: what waits still is fewer
 
 
 def _some(session: Session, rows: Sequence[Row]) -> object:

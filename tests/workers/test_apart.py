@@ -1,6 +1,7 @@
 """One bad row among good ones: the good ones are done, the bad one is set aside and can be put back."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -133,7 +134,10 @@ def test_work_that_fails_again_and_again_is_set_aside_and_stops_no_other(
         session.execute(delete(OutboxItem).where(OutboxItem.id.in_(ids)))
 
 
-def test_an_event_that_cannot_be_fanned_out_stops_no_other(wired: Settings) -> None:
+def test_an_event_that_cannot_be_fanned_out_stops_no_other(
+    wired: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relays, "APART_SECONDS", 60.0)
     mine, other = new_caller(), new_caller()
     endpoints = [new_endpoint(one)[0] for one in (mine, other)]
     with store.transaction() as session:
@@ -211,6 +215,36 @@ def test_rows_that_somebody_has_in_hand_are_put_off_with_their_organisation_alon
     assert apart.each("test", [*rows, other], do) == 1
     assert len(tried) < 15  # a wait for each row would be long
     assert len(set_aside()) == len(rows)
+
+
+def bad_and_good(number: int) -> tuple[list[Row], list[Row], Callable[[Any, Any], None], list[int]]:
+    """So many rows of one that all fail, of another that all succeed, what does it, and to how many at a time."""
+    bad, good = (
+        [Row(UUID(int=place), owner, livemode=True) for place in range(first, first + number)]
+        for owner, first in ((UUID(int=1), 0), (UUID(int=2), number))
+    )
+    tried: list[int] = []
+
+    def do(_session: Any, those: Any) -> None:
+        tried.append(len(those))
+        if not {one.organisation_id for one in those} == {UUID(int=2)}:
+            raise ValueError
+
+    return bad, good, do, tried
+
+
+def test_what_succeeds_is_done_before_what_fails_is_looked_at_closer(wired: Settings) -> None:
+    bad, good, do, tried = bad_and_good(16)
+    apart.each("test", [*bad, *good], do, rest=0)
+    assert tried[:2] == [16, 16]
+    assert len(set_aside()) == len(bad)
+
+
+def test_after_its_time_one_that_fails_is_found_and_the_rest_is_due_still(wired: Settings) -> None:
+    bad, good, do, tried = bad_and_good(16)
+    assert apart.each("test", [*bad, *good], do, rest=0, within=0) == len(good)
+    assert tried == [16, 16, 8, 4, 2, 1]
+    assert len(set_aside()) == 1
 
 
 def test_what_is_set_aside_is_tried_again_after_longer_and_longer_waits(tenant: Tenant) -> None:
