@@ -115,4 +115,6 @@ def serve(settings: Settings, name: str, *, folder: Path | None = None) -> None:
     port = int(server.server_port)
     log.info("Figures are served.", extra={"port": port})
     if folder is not None and folder.is_dir():
-        (folder / f"metrics-{name}").write_text(str(port))
+        half = folder / f".metrics-{name}"  # whoever waits for the file finds the whole of it
+        half.write_text(str(port))
+        half.replace(folder / f"metrics-{name}")
