@@ -1,8 +1,8 @@
 """How long a thread waited for one of the machine's cores: what a full machine costs, and how to leave it to others."""
 
 import os
-from contextlib import suppress
-from pathlib import Path
+
+from gateways.jail import kernel
 
 # Whoever is to leave cores to others rests, so many times as long as its work waited for one; seconds at most.
 TIMES, LONGEST = 48, 0.25
@@ -35,7 +35,6 @@ def rest(waited: float) -> float:
 
 def give_way(niceness: int) -> None:
     """Let other processes have the cores first, if they want them, for the rest of this one's life."""
-    os.nice(niceness)
-    if os.getsid(0) == os.getpid():  # Linux may share the cores between sessions before it does in them
-        with suppress(OSError):
-            Path("/proc/self/autogroup").write_text(str(niceness), encoding="ascii")
+    nicer = os.nice(niceness)
+    if os.getsid(0) == os.getpid():
+        kernel.give_way(os.getpid(), nicer)

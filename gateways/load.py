@@ -22,7 +22,9 @@ class Load:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._has: defaultdict[Hashable, int] = defaultdict(int)  # places and threads, now
-        self._wanted: dict[Hashable, float] = {}  # when each that wanted more did last
+        self._wanted: dict[
+            tuple[Hashable, Hashable], float
+        ] = {}  # by party and lane, when it wanted more last
         self._left: dict[Hashable, float] = {}  # when each that has nothing had something last
         self._settled = self._began = -math.inf
         # The seconds since that moment, and in as long a time before.
@@ -38,18 +40,17 @@ class Load:
                 del self._has[party]
                 self._left[party] = self._settled
 
-    def crowds(self, party: Hashable, *, wants: bool) -> bool:
-        """Say whether a party wanted more than its share within a second, and no other one had more lately, or hardly.
+    def crowds(self, party: Hashable, *, wants: bool, lane: Hashable = None) -> bool:
+        """Say whether a party wants more than its share, and no other one had more lately, or hardly.
 
-        `wants`: it does now. Who is alone crowds nobody out, and who was there some seconds ago is there no more: it
-        would gain nothing, and whoever rested for it wants ever more, since it rests.
+        `wants`: it does now, in this lane; or it did in another one within a second. Who is alone crowds nobody out,
+        and who was there some seconds ago is there no more: it would gain nothing if somebody rested.
         """
         with self._lock:
             self._settle()
             if wants:
-                self._wanted[party] = self._settled
-            elif self._settled - self._wanted.get(party, -math.inf) > WANTED:
-                self._wanted.pop(party, None)
+                self._wanted[party, lane] = self._settled
+            elif not self._wanted_elsewhere(party, lane):
                 return False
             if not self._others_are_here(party):
                 return False
@@ -58,6 +59,12 @@ class Load:
                 for one in self._lately | self._before
             }
             return had.get(party, 0.0) >= NEARLY * max(had.values(), default=0.0)
+
+    def _wanted_elsewhere(self, party: Hashable, lane: Hashable) -> bool:
+        return any(
+            one == party and where != lane and self._settled - at <= WANTED
+            for (one, where), at in self._wanted.items()
+        )
 
     def _others_are_here(self, party: Hashable) -> bool:
         if len(self._has) > (party in self._has):

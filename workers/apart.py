@@ -34,15 +34,14 @@ def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST, within: 
 
     In halves, each in a transaction of its own, until the one that fails is alone; after each that failed it rests so
     many times as long as that took. What succeeds is done before what failed is looked at closer. After so many seconds
-    the next one that fails is found on the shortest way, and what was not looked at by then is due still. A wait that
-    ran out is its organisation's: all its rows are put off together.
+    one that fails is found on the shortest way, if none was before, and the others that failed with it are due still.
+    A wait that ran out is its organisation's: all its rows are put off together.
     """
     end = time.monotonic() + within
     waiting = deque(_halves(sorted(rows, key=lambda row: (str(row.organisation_id), bool(row.livemode)))))
-    done, is_late = 0, False
+    done, found = 0, False
     while waiting:
-        is_late = is_late or time.monotonic() > end
-        some = waiting.pop() if is_late else waiting.popleft()
+        some = waiting.popleft()
         began = time.monotonic()
         fault = _fault(kind, some, do)
         if fault is None:
@@ -50,14 +49,17 @@ def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST, within: 
             continue
         time.sleep(rest * (time.monotonic() - began))
         one_owner = len({row.organisation_id for row in some}) == 1
-        if len(some) > 1 and not (one_owner and isinstance(fault, WaitRanOut)):
+        if len(some) == 1 or (one_owner and isinstance(fault, WaitRanOut)):
+            log.warning(
+                "Set aside.", exc_info=fault, extra={"kind": kind, "rows": [str(row.id) for row in some]}
+            )
+            with store.transaction() as session:
+                aside.keep(session, kind, some, fault, again=True)
+            found = True
+        elif time.monotonic() <= end:
             waiting.extend(_halves(some))
-            continue
-        log.warning("Set aside.", exc_info=fault, extra={"kind": kind, "rows": [str(row.id) for row in some]})
-        with store.transaction() as session:
-            aside.keep(session, kind, some, fault, again=True)
-        if is_late:
-            break
+        elif not found:
+            waiting.extendleft(reversed(_halves(some)))
     return done
 
 

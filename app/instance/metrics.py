@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.instance import places
 from app.instance.settings import Settings
 from app.instance.trouble import Trouble
 
@@ -115,6 +116,4 @@ def serve(settings: Settings, name: str, *, folder: Path | None = None) -> None:
     port = int(server.server_port)
     log.info("Figures are served.", extra={"port": port})
     if folder is not None and folder.is_dir():
-        half = folder / f".metrics-{name}"  # whoever waits for the file finds the whole of it
-        half.write_text(str(port))
-        half.replace(folder / f"metrics-{name}")
+        places.write_private(folder / f"metrics-{name}", str(port))

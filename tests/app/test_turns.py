@@ -1,12 +1,13 @@
 """Threads for requests: everybody's turn comes, and nothing is begun that nobody waits for."""
 
 import asyncio
+import heapq
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -137,6 +138,63 @@ def test_who_is_alone_again_rests_for_nobody(clock: SimpleNamespace) -> None:
     assert turns.crowds("steady")  # it may come back at any moment
     clock.ahead(HERE)
     assert not turns.crowds("steady")
+
+
+SERVED, RESTED = (
+    0.02,
+    cores.LONGEST,
+)  # seconds: for each, and after it where a full machine makes a party rest
+
+
+def played(
+    clock: SimpleNamespace, arrivals: Iterable[float], *, connections: int, seconds: float
+) -> tuple[int, int]:
+    """Let a party ask beside one that is there all the time; return how much of it waits at the end, and was served."""
+    turns: Turns[str] = Turns(room=10_000, share=3)
+    todo = [*((moment, "comes") for moment in arrivals), *[(0.0, "comes")] * connections]
+    heapq.heapify(todo)
+    waiting = served = 0
+    began = clock.monotonic()
+    while todo and todo[0][0] < seconds:
+        moment, what = heapq.heappop(todo)
+        clock.ahead(began + moment - clock.monotonic())
+        for by in (1, -1):
+            turns.load.change("small", by)
+        if what == "comes":
+            turns.put("party", "asked")
+            waiting += 1
+        elif what == "is served" and turns.crowds("party"):
+            heapq.heappush(todo, (moment + RESTED, "has rested"))
+        else:
+            turns.give_back("party")
+        if what == "is served":
+            served += 1
+            for _ in range(min(connections, 1)):  # who was answered asks again
+                heapq.heappush(todo, (moment, "comes"))
+        while turns.next():
+            waiting -= 1
+            heapq.heappush(todo, (moment + SERVED, "is served"))
+    return waiting, served
+
+
+def test_who_asks_evenly_is_served_as_fast_as_it_asks_whatever_it_once_had_waiting(
+    clock: SimpleNamespace,
+) -> None:
+    """Three places that rest after each request serve twelve a second, fewer than it asks for."""
+    evenly = [number / 15 for number in range(15 * 60)]
+    waiting, served = played(clock, [0.0] * 20 + evenly, connections=0, seconds=59)
+    assert waiting <= 3
+    assert served >= 15 * 58
+
+
+def test_who_asks_as_fast_as_it_is_answered_rests(clock: SimpleNamespace) -> None:
+    _, served = played(clock, [], connections=25, seconds=60)
+    assert served < 60 * 3 / RESTED
+
+
+def test_who_asks_for_more_than_there_is_rests(clock: SimpleNamespace) -> None:
+    _, served = played(clock, [number / 500 for number in range(500 * 18)], connections=0, seconds=17)
+    assert served < 1.5 * 17 * 3 / RESTED
 
 
 def test_two_that_have_as_much_crowd_others_out_together(clock: SimpleNamespace) -> None:

@@ -10,6 +10,8 @@ from gateways.load import Load
 
 Thing = TypeVar("Thing")
 
+GROWN = 2  # times its share, by which what a party has waiting has grown, and not only come and gone
+
 
 class Full(Exception):
     """A party has as much waiting as there is room for."""
@@ -27,6 +29,8 @@ class Turns(Generic[Thing]):
         self._waiting: OrderedDict[Hashable, deque[Thing]] = OrderedDict()  # of parties below their share
         self._held: dict[Hashable, deque[Thing]] = {}  # of parties that have it
         self._taken: Counter[Hashable] = Counter()
+        # Of parties that want more than their share: how much waited when they began to, and how often they are spared.
+        self._wanting: dict[Hashable, tuple[int, int]] = {}
 
     def put(self, party: Hashable, thing: Thing) -> None:
         """Have a thing wait, or raise Full."""
@@ -89,8 +93,26 @@ class Turns(Generic[Thing]):
         return None
 
     def crowds(self, party: Hashable) -> bool:
-        """Say whether a party wants more than its share, here or in another lane, and nobody else had more lately."""
-        return self.load.crowds(party, wants=bool(self._held.get(party)))
+        """Say whether a party wants more than its share, here or in another lane, and nobody else had more lately.
+
+        Whoever asks once it is answered has always as much waiting. Where ever more waits, the party asks at a pace of
+        its own, and what it has waiting may have come of its rests: it is spared them for long enough to catch up.
+        """
+        return self.load.crowds(party, wants=self._wants(party), lane=id(self))
+
+    def _wants(self, party: Hashable) -> bool:
+        waiting = len(self._held.get(party, ()))
+        if not waiting:
+            self._wanting.pop(party, None)
+            return False
+        began, spared = self._wanting.get(party, (waiting, 0))
+        if waiting > began + GROWN * self.share:
+            # Spared, or if it was spared already and more waits still, in vain: not again before that has doubled.
+            began, spared = (2 * waiting, 0) if spared else (waiting, 2 * waiting)
+        elif spared == 1:
+            began = 2 * waiting
+        self._wanting[party] = began, max(0, spared - 1)
+        return not spared
 
     def give_back(self, party: Hashable) -> None:
         """Say that what was taken is done with."""
