@@ -26,6 +26,12 @@ __all__ = ["wired"]
 API = "/api/v1/public"
 
 
+def _of_session() -> str:
+    """Return what the kernel says of this session's share; nothing where it shares between processes alone."""
+    file = Path("/proc/self/autogroup")
+    return file.read_text(encoding="ascii").strip() if file.exists() else ""
+
+
 def test_what_comes_after_a_request_leaves_the_cores_to_requests(wired: Settings) -> None:
     with (
         process(wired, "web", "--port", str(free_port()), ready="startup complete") as web,
@@ -37,16 +43,14 @@ def test_what_comes_after_a_request_leaves_the_cores_to_requests(wired: Settings
     assert nicer == [min(19, usual + processes.NICENESS)] * 2
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/autogroup").exists(), reason="This system shares its cores between processes alone."
-)
+@pytest.mark.skipif(not _of_session(), reason="This system shares its cores between processes alone.")
 @pytest.mark.parametrize("is_its_own_session", [True, False])
 def test_a_session_gives_way_if_nobody_else_is_in_it(*, is_its_own_session: bool) -> None:
     code = (
         "from pathlib import Path; from gateways import cores; cores.give_way(3);"
         " print(Path('/proc/self/autogroup').read_text())"
     )
-    usual = Path("/proc/self/autogroup").read_text(encoding="ascii").split()[-1]
+    usual = _of_session().split()[-1]
     said = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, start_new_session=is_its_own_session, stdout=subprocess.PIPE, text=True,
         check=True,

@@ -13,6 +13,7 @@ from rules.errors import DuplicateKey, LimitReached, NotFound
 from rules.refusal import Refusal
 from store.accounts import members
 from store.accounts.members import Member, MemberInvite
+from store.database.waits import WaitRanOut
 from tests.api import Api, Tenant, address
 from tests.api import tenant as make_tenant
 
@@ -199,6 +200,8 @@ def test_parallel_invites_never_take_more_seats_than_there_are(http: TestClient)
             (add if number % 2 else invite)(owner)
         except Refusal:
             return False
+        except WaitRanOut:  # on a full machine: who is told to come back does
+            return attempt(number)
         return True
 
     with ThreadPoolExecutor(8) as pool:
