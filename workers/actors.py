@@ -56,9 +56,9 @@ class Actors:
         """Return for each kind how many messages its threads will soon begin."""
         return {kind: JOBS[kind].threads * AHEAD for kind in self._brokers}
 
-    def waiting(self) -> dict[str, int]:
-        """Return for each kind how many messages have been sent and not been fetched."""
-        return broker.waiting(self._client, list(self._brokers))
+    def waiting(self, kinds: Sequence[str]) -> dict[str, int]:
+        """Return of kinds how many messages have been sent and not been fetched."""
+        return broker.waiting(self._client, kinds)
 
 
 def _actor(broker: dramatiq.Broker, kind: str, turns: Turns) -> "dramatiq.Actor[..., None]":

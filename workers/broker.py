@@ -52,8 +52,10 @@ def rung_first(client: "redis.Redis", ids: Sequence[UUID], most: int) -> int:
     if not ids or most <= 0:
         return 0
     names = [f"{NAMESPACE}:rung:{id}" for id in ids]
-    noted = cast("list[bytes | None]", client.mget(names))
+    if len(names) > most:
+        noted = cast("list[bytes | None]", client.mget(names))
+        names = [name for name, one in zip(names, noted, strict=True) if one is None][:most]
     pipeline = client.pipeline(transaction=False)
-    for name in [name for name, one in zip(names, noted, strict=True) if one is None][:most]:
+    for name in names:
         pipeline.set(name, 1, nx=True, px=int(1000 * RUNG_SECONDS))
     return sum(bool(one) for one in pipeline.execute())

@@ -48,6 +48,9 @@ class Sender:
         self._thread = threading.Thread(target=self._main, name="sender")
         self._bell = asyncio.Event()
         self._looking: asyncio.TimerHandle | None = None
+        self._more = (
+            True  # may be due of what there was no room for; else only the bell says that something is
+        )
         self._stopping_since: float | None = None
         # Held by whoever claims, until what was claimed is kept: nobody counts on the same room.
         self._claiming = threading.Lock()
@@ -117,6 +120,7 @@ class Sender:
 
     async def _take(self) -> None:
         """Claim what is due and has room, and begin what has its turn."""
+        self._more = True
         if not self._shares.has_room():
             return
         full = self._shares.full()
@@ -138,7 +142,9 @@ class Sender:
         except Exception:
             log.exception("Deliveries could not be taken; trying again.")
             return
-        if claimed is not None:
+        if claimed is None:
+            self._more = bool(full)
+        else:
             self._keep(claimed)
 
     def _keep_taken(self, claimed: Sequence[Claimed]) -> None:
@@ -174,7 +180,7 @@ class Sender:
 
     def _free(self, claimed: Claimed) -> None:
         self._shares.ended(claimed)
-        if self._stopping_since is None and self._shares.has_room_for(claimed):
+        if self._more and self._stopping_since is None and self._shares.has_room_for(claimed):
             self._look_soon()
 
     def _look_soon(self) -> None:

@@ -25,7 +25,9 @@ from workers.shares import LEASE, Taking
 log = logging.getLogger("hiring.relay")
 
 POLL_SECONDS = 1.0  # the net below the bell
-ASIDE_SECONDS = 0.25  # that a turn is left to another process, which may stand still in it
+ASIDE_SECONDS = (
+    0.25  # for which what the bell rings for is left to the process that leads, which may stand still
+)
 FULL_SECONDS = 0.05  # until there is room again where more is due than the workers can begin
 EVENTS = (
     50  # in one transaction: with twenty endpoints each that is a thousand deliveries, for which others wait
@@ -47,8 +49,8 @@ class Bells(Protocol):
     def most(self) -> Mapping[str, int]:
         """Say for each kind how many pieces its workers will soon begin."""
 
-    def waiting(self) -> Mapping[str, int]:
-        """Say for each kind how many messages nobody has fetched yet: each finds something to do by itself."""
+    def waiting(self, kinds: Sequence[str]) -> Mapping[str, int]:
+        """Say of kinds how many messages nobody has fetched yet: each finds something to do by itself."""
 
 
 class Sends(Protocol):
@@ -64,16 +66,16 @@ class Sends(Protocol):
 class Relay:
     """A thread that takes its turn whenever the bell rings, and again after the seconds that a turn returns.
 
-    Every process hears the bell, and what it rings for is there once: a turn is left to who is in one already, for it
-    hears the bell too and takes another. But it is not left for long.
+    Of all that do the same one leads, as long as it lives, and hears the bell at once. The others look a few times a
+    second what it rang for, since who leads may stand still: it would cost as much again if each of them took a turn
+    at each ring, and they would be in each other's way.
     """
 
     def __init__(
-        self, name: str, turn: Callable[[], float], *, heard: Callable[[], None] = lambda: None
+        self, name: str, turn: Callable[[], float], *, also: Callable[[], None] = lambda: None
     ) -> None:
         self._name, self._turn = name, turn
-        self._heard = heard  # called in every process
-        self._taken = 0.0  # when the last turn began, on the clock of time.monotonic
+        self._also = also  # called after each turn
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name)
 
@@ -90,9 +92,7 @@ class Relay:
         while not self._stopping.is_set():
             try:
                 with bell.listening() as listener:
-                    while not self._stopping.is_set():
-                        listener.wait(self._take(listener))
-                        self._heard()
+                    self._listen(listener)
             except store.OUTAGES as fault:
                 log.warning("The database cannot be reached; trying again: %s", fault)
                 self._stopping.wait(POLL_SECONDS)
@@ -100,12 +100,15 @@ class Relay:
                 log.exception("The relay failed; trying again.")
                 self._stopping.wait(POLL_SECONDS)
 
-    def _take(self, listener: bell.Listener) -> float:
-        with listener.alone(self._name) as mine:
-            if not mine and time.monotonic() - self._taken < ASIDE_SECONDS:
-                return ASIDE_SECONDS
-            self._taken = time.monotonic()
-            return self._turn()
+    def _listen(self, listener: bell.Listener) -> None:
+        leads = False
+        while not self._stopping.is_set():
+            leads = leads or listener.leads(self._name)
+            rest = self._turn()
+            self._also()
+            if not leads:
+                self._stopping.wait(ASIDE_SECONDS)
+            listener.wait(rest)
 
 
 def fan_out(sender: Sends) -> float:
@@ -185,9 +188,10 @@ def hand_over(bells: Bells) -> float:
             due = outbox.due(reading, most)
         # Asked after that, so that whoever fetches one of these finds what is due now. There are never fewer messages
         # than pieces that nobody has begun: a message names none, and takes what is due first, whoever it was sent for.
-        waiting = bells.waiting() if any(due.values()) else {}
+        due = {kind: ids for kind, ids in due.items() if ids}
+        waiting = bells.waiting(list(due)) if due else {}
         for kind, ids in due.items():
-            left = max(0, len(ids) - waiting.get(kind, 0))
+            left = max(0, len(ids) - waiting[kind])
             # What nobody has begun yet may have its message with a worker; where more is due than is looked at, that
             # one finds something else to do.
             for _ in range(left if len(ids) == most[kind] else bells.first(ids, left)):
@@ -198,4 +202,4 @@ def hand_over(bells: Bells) -> float:
         return REDIS_AWAY.total_seconds()
     if any(len(ids) == most[kind] for kind, ids in due.items()):
         return FULL_SECONDS
-    return RUNG_SECONDS if any(due.values()) else POLL_SECONDS  # a message may be lost
+    return RUNG_SECONDS if due else POLL_SECONDS  # a message may be lost

@@ -113,7 +113,7 @@ def _doing(brokers: Mapping[str, Broker], *, grace: float) -> Iterator[None]:
     """Hand over these kinds of work and do them, each with threads of its own; `grace`: seconds at the end."""
     # Whoever looks after other kinds takes turns of its own.
     actors = Actors(brokers)
-    relay = Relay(f"hand-over of {', '.join(sorted(brokers))}", partial(hand_over, actors), heard=actors.look)
+    relay = Relay(f"hand-over of {', '.join(sorted(brokers))}", partial(hand_over, actors), also=actors.look)
     with _running({each: JOBS[kind].threads for kind, each in brokers.items()}, grace=grace):
         relay.start()
         try:

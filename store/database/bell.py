@@ -20,9 +20,7 @@ QUIET_SECONDS = 0.002  # after a ring: of hundreds of commits a second each ring
 # NOTIFY takes a lock of the whole database until its transaction has ended: alone, and not waiting for the disk, it
 # holds it for a moment. Inside the changes themselves it would put all their commits into one line.
 _NOTIFY = Prepared(text("SELECT set_config('synchronous_commit', 'off', true), pg_notify('outbox', '')"))
-_ALONE, _NO_MORE = (
-    f"SELECT pg_{verb}(hashtext('bell'), hashtext(%s))" for verb in ("try_advisory_lock", "advisory_unlock")
-)
+_LEADS = "SELECT pg_try_advisory_lock(hashtext('bell'), hashtext(%s))"
 
 
 class _Ringer:
@@ -69,18 +67,12 @@ class Listener:
         self._connection = connection
 
     def wait(self, seconds: float) -> bool:
-        """Wait that many seconds and say if it rang."""
-        return any(True for _ in self._connection.notifies(timeout=seconds, stop_after=1))
+        """Wait that many seconds and say if it rang; what rang before is heard with it."""
+        return sum(1 for _ in self._connection.notifies(timeout=seconds, stop_after=1)) > 0
 
-    @contextmanager
-    def alone(self, what: str) -> Iterator[bool]:
-        """Say whether nobody else who listens does this; until the end of the block nobody else will."""
-        mine = self._connection.execute(_ALONE, [what]).fetchone() == (True,)
-        try:
-            yield mine
-        finally:
-            if mine:
-                self._connection.execute(_NO_MORE, [what])
+    def leads(self, what: str) -> bool:
+        """Say whether nobody else who listens does this; for as long as this one listens nobody else will."""
+        return self._connection.execute(_LEADS, [what]).fetchone() == (True,)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from app.instance import processes
 from gateways import cores, load
 from rules.clock import now
 from store import outbox
+from store.database import bell
 from store.database.ids import new_id
 from tests.hooks import nothing_else_is_due, wait_until, wired
 from workers import broker, jobs, leases
@@ -280,7 +281,7 @@ class Away:
     def most(self):
         return {"test": 100}
 
-    def waiting(self):
+    def waiting(self, kinds):
         return {"test": 0}
 
     def first(self, ids, most):
@@ -293,7 +294,7 @@ class Away:
 class Lost(Away):
     """Bells that are lost before anything is handed over."""
 
-    def waiting(self):
+    def waiting(self, kinds):
         raise redis.ConnectionError
 
 
@@ -462,7 +463,7 @@ def failures():
         )
 
 
-def test_a_turn_is_left_to_the_process_that_is_in_one_but_not_for_long(wired):
+def test_what_the_bell_rings_for_is_left_to_who_leads_but_not_for_long(wired):
     inside, go_on, begun = threading.Event(), threading.Event(), []
 
     def stand_still():
@@ -482,6 +483,30 @@ def test_a_turn_is_left_to_the_process_that_is_in_one_but_not_for_long(wired):
     between = [later - sooner for sooner, later in itertools.pairwise(begun[:4])]
     assert min(between) >= relays.ASIDE_SECONDS
     go_on.set()
-    wait_until(lambda: len(begun) >= 50)  # nobody has the turn any more
     slow.stop()
+    so_far = len(begun)
+    wait_until(lambda: len(begun) >= so_far + 50)  # nobody else leads any more
     quick.stop()
+
+
+def test_who_does_not_lead_hears_the_bell_too(wired):
+    led, followed = threading.Event(), []
+
+    def lead():
+        led.set()
+        return 60.0
+
+    def follow():
+        followed.append(now())
+        return 60.0
+
+    leader, other = relays.Relay("test", lead), relays.Relay("test", follow)
+    leader.start()
+    assert led.wait(60)
+    other.start()
+    wait_until(lambda: len(followed) == 1)
+    bell.ring()
+    wait_until(lambda: len(followed) == 2)
+    bell.ring()  # wakes both to end
+    leader.stop()
+    other.stop()
