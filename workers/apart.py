@@ -1,7 +1,6 @@
 """Rows apart: one that fails is set aside with its reason, and its neighbours go on."""
 
 import logging
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from sqlalchemy.orm import Session
 
 import store
 from store.database import aside
-from store.database.aside import Row
+from store.database.aside import Party, Row
 from store.database.waits import WaitRanOut
 
 log = logging.getLogger("hiring.work")
@@ -29,17 +28,16 @@ def hurried(session: Session) -> None:
     session.execute(_LOCK)
 
 
-def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST, within: float = math.inf) -> int:
+def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST) -> int:
     """Do to rows what failed when it was done to all of them: together as far as it succeeds; return how many it did.
 
-    In halves, each in a transaction of its own, until the one that fails is alone; after each that failed it rests so
-    many times as long as that took. What succeeds is done before what failed is looked at closer. After so many seconds
-    one that fails is found on the shortest way, if none was before, and the others that failed with it are due still.
-    A wait that ran out is its organisation's: all its rows are put off together.
+    In halves, each in a transaction of its own, until the one that fails is alone, and no organisation's are halved
+    before they are apart from everybody else's; after each that failed it rests so many times as long as that took.
+    What succeeds is done before what failed is looked at closer. A wait that ran out is its organisation's: all its
+    rows are put off together.
     """
-    end = time.monotonic() + within
-    waiting = deque(_halves(sorted(rows, key=lambda row: (str(row.organisation_id), bool(row.livemode)))))
-    done, found = 0, False
+    waiting = deque(_halves(sorted(rows, key=_owner)))
+    done = 0
     while waiting:
         some = waiting.popleft()
         began = time.monotonic()
@@ -48,24 +46,45 @@ def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST, within: 
             done += len(some)
             continue
         time.sleep(rest * (time.monotonic() - began))
-        one_owner = len({row.organisation_id for row in some}) == 1
-        if len(some) == 1 or (one_owner and isinstance(fault, WaitRanOut)):
+        if len(some) == 1 or (_of_one(some) and isinstance(fault, WaitRanOut)):
             log.warning(
                 "Set aside.", exc_info=fault, extra={"kind": kind, "rows": [str(row.id) for row in some]}
             )
             with store.transaction() as session:
                 aside.keep(session, kind, some, fault, again=True)
-            found = True
-        elif time.monotonic() <= end:
+        else:
             waiting.extend(_halves(some))
-        elif not found:
-            waiting.extendleft(reversed(_halves(some)))
     return done
 
 
+def failing(kind: str, rows: Sequence[Row], do: Do) -> list[Party]:
+    """Do to rows what failed when it was done to all of them; return for whom it fails, and do nothing to theirs."""
+    waiting, found = deque[Sequence[Row]]([sorted(rows, key=_owner)]), []
+    while waiting:
+        some = waiting.popleft()
+        if len(some) < len(rows) and _fault(kind, some, do) is None:
+            continue
+        if _of_one(some):
+            found.append(some[0].party())
+        else:
+            waiting.extend(_halves(some))
+    return found
+
+
+def _owner(row: Row) -> tuple[str, bool]:
+    return str(row.organisation_id), bool(row.livemode)
+
+
+def _of_one(rows: Sequence[Row]) -> bool:
+    return _owner(rows[0]) == _owner(rows[-1])
+
+
 def _halves(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    """Part rows between two owners, as near to the middle as can be; those of one owner in the middle."""
     middle = len(rows) // 2
-    return [half for half in (rows[:middle], rows[middle:]) if half]
+    between = [place for place in range(1, len(rows)) if _owner(rows[place - 1]) != _owner(rows[place])]
+    place = min(between, key=lambda place: abs(place - middle), default=middle)
+    return [half for half in (rows[:place], rows[place:]) if half]
 
 
 def _fault(kind: str, rows: Sequence[Row], do: Do) -> Exception | None:

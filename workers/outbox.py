@@ -2,25 +2,18 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from datetime import timedelta
-from functools import partial
 from typing import Protocol
 from uuid import UUID
 
 import redis
-from sqlalchemy.orm import Session
 
 import store
 from store import outbox
-from store.database import aside, bell
-from store.database.aside import Row
-from store.delivering import fanout
-from workers import apart, measures
+from store.database import bell
+from workers import measures
 from workers.broker import RUNG_SECONDS
-from workers.shares import LEASE, Taking
 
 log = logging.getLogger("hiring.relay")
 
@@ -29,12 +22,7 @@ ASIDE_SECONDS = (
     0.25  # for which what the bell rings for is left to the process that leads, which may stand still
 )
 FULL_SECONDS = 0.05  # until there is room again where more is due than the workers can begin
-EVENTS = (
-    50  # in one transaction: with twenty endpoints each that is a thousand deliveries, for which others wait
-)
-APART_SECONDS = 0.1  # of a turn for events that fail together, for which others wait
 REDIS_AWAY = timedelta(seconds=2)
-_looked = 0.0  # when there was nothing to try again, on the clock of time.monotonic
 
 
 class Bells(Protocol):
@@ -51,16 +39,6 @@ class Bells(Protocol):
 
     def waiting(self, kinds: Sequence[str]) -> Mapping[str, int]:
         """Say of kinds how many messages nobody has fetched yet: each finds something to do by itself."""
-
-
-class Sends(Protocol):
-    """Who sends what is due."""
-
-    def ring(self) -> None:
-        """Look for what is due."""
-
-    def taking(self) -> AbstractContextManager[Taking]:
-        """Let some be claimed as they are made; what was `taken` by the end of the block is sent."""
 
 
 class Relay:
@@ -109,72 +87,6 @@ class Relay:
             if not leads:
                 self._stopping.wait(ASIDE_SECONDS)
             listener.wait(rest)
-
-
-def fan_out(sender: Sends) -> float:
-    """Turn a batch of events into deliveries, and ring for whoever sends what is due; return how long to rest."""
-    try:
-        with sender.taking() as taking:
-            turn = _turn(taking.rooms)
-            taking.taken = turn.claimed
-    except store.OUTAGES:
-        raise
-    except Exception as fault:
-        return _fan_out_apart(sender.ring, fault)
-    measures.FANNED_OUT.inc(turn.events)
-    # Without events too: the bell also rings for what is to be sent again. Who was given everything looks soon.
-    if not turn.claimed or len(turn.claimed) < turn.deliveries:
-        sender.ring()
-    if turn.more or _tried_again(sender.ring):
-        return 0.0
-    return FULL_SECONDS if turn.left else POLL_SECONDS
-
-
-def _turn(rooms: fanout.Rooms) -> fanout.FannedOut:
-    turn = partial(fanout.fan_out, limit=EVENTS, rooms=rooms, lease=LEASE)
-    try:
-        return store.in_writing(turn)
-    except store.WaitRanOut:  # somebody's endpoint is not let go of: this time without them
-        return store.in_writing(partial(turn, wait=False))
-
-
-def _fan_out_apart(ring: Callable[[], None], fault: Exception) -> float:
-    """Turn those events into deliveries that can be."""
-    log.warning("Events could not be made deliveries together: %s", aside.reason(fault))
-    with store.transaction() as session:
-        waiting = fanout.WAITING.choose(session, EVENTS)
-    if not waiting:
-        raise fault
-    done = apart.each(
-        fanout.WAITING.kind,
-        waiting,
-        _some,
-        rest=0,  # others' events wait for this turn to end
-        within=APART_SECONDS,
-    )
-    measures.FANNED_OUT.inc(done)
-    ring()
-    return 0.0  # some are done or set aside: what waits still is fewer
-
-
-def _some(session: Session, rows: Sequence[Row]) -> object:
-    # What is locked just now did not fail: it stays where it is.
-    return fanout.fan_out(session, limit=EVENTS, wait=False, only=rows)
-
-
-def _tried_again(ring: Callable[[], None]) -> bool:
-    """Try one event anew that was set aside, between two turns of all others; say whether there was one."""
-    global _looked  # noqa: PLW0603 - one process, one relay of events
-    if time.monotonic() - _looked < POLL_SECONDS:
-        return False
-    with store.reading() as reading:
-        waiting = fanout.again(reading)
-    if not waiting:
-        _looked = time.monotonic()
-        return False
-    measures.FANNED_OUT.inc(apart.each(fanout.WAITING.kind, waiting, _some, rest=0))
-    ring()
-    return True
 
 
 def hand_over(bells: Bells) -> float:

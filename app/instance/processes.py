@@ -24,8 +24,9 @@ from workers import schedule as scheduling
 from workers.actors import Actors
 from workers.clock import Clock
 from workers.deliveries import Sender
+from workers.events import Events
 from workers.jobs import JOBS
-from workers.outbox import Relay, fan_out, hand_over
+from workers.outbox import Relay, hand_over
 
 log = logging.getLogger("hiring.processes")
 
@@ -91,9 +92,11 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
     with ExitStack() as stack:
         if kinds is None or DELIVERIES in kinds:
             sender = Sender(share=settings.delivery_share, grace=settings.grace_seconds)
-            relay = Relay("relay", partial(fan_out, sender))
+            events = Events(sender)
+            relay = Relay("relay", events.turn)
             sender.start()
             stack.callback(sender.stop)
+            stack.callback(events.stop)
             relay.start()
             stack.callback(relay.stop)
         if jobs:

@@ -37,6 +37,9 @@ class SetAside(Base, Identified):
     again_at: Mapped[datetime | None]
 
 
+Party = tuple[UUID, bool]  # an organisation, and whether in live mode
+
+
 def one_of(column: Any, rows: Iterable["Row"]) -> ColumnElement[bool]:
     """Return the condition that a column is the id of one of these rows, however many there are."""
     found: ColumnElement[bool] = column == func.any(literal([row.id for row in rows], ARRAY(Uuid())))
@@ -50,6 +53,11 @@ class Row:
     id: UUID
     organisation_id: UUID | None = None
     livemode: bool | None = None
+
+    def party(self) -> Party:
+        """Return whose it is, of a row that is somebody's."""
+        assert self.organisation_id is not None
+        return self.organisation_id, bool(self.livemode)
 
 
 def hidden(kind: str) -> Select[Any]:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from rules import events as catalogue
 from rules.clock import now
-from store.database.aside import Row
+from store.database.aside import Party, Row
 from store.database.due import Due
 from store.database.engine import Change, Means
 from store.database.ids import new_id
@@ -87,6 +87,9 @@ _WAITING = Prepared(
           AND id NOT IN (SELECT row_id FROM set_aside WHERE kind = :kind)
         ORDER BY sequence LIMIT share.size FOR UPDATE SKIP LOCKED
     ) AS event
+    WHERE (owners.organisation_id, owners.livemode) NOT IN (
+        SELECT * FROM unnest(CAST(:without AS uuid[]), CAST(:modes AS boolean[]))
+    )
     ORDER BY event.organisation_id, event.livemode, event.sequence
     """)  # noqa: S608 - no value in it
 )
@@ -144,6 +147,7 @@ def fan_out(
     limit: int,
     wait: bool = True,
     only: Sequence[Row] | None = None,
+    without: Sequence[Party] = (),
     rooms: Rooms = lambda _due: {},
     lease: timedelta = timedelta(0),
 ) -> FannedOut:
@@ -151,10 +155,11 @@ def fan_out(
 
     An endpoint gets what happened since it was verified, in its mode, if it subscribes to it; one that is paused
     gets it too, and it waits. Where an endpoint is locked, its organisation's events wait, and nobody else's do;
-    `wait` for what is locked, but not for long: raises WaitRanOut. What there are `rooms` for is claimed as it is made,
+    `wait` for what is locked, but not for long: raises WaitRanOut. `only` these events, or those of everybody `without`
+    some. What there are `rooms` for is claimed as it is made,
     of endpoints that nothing else waits for.
     """
-    found = _waiting(means, limit, only)
+    found = _waiting(means, limit, only, without)
     if not found:
         return FannedOut(0, 0, more=False, left=False)
     moment = now()
@@ -185,9 +190,26 @@ def again(means: Means) -> list[Row]:
     return [Row(*row) for row in _AGAIN.all(means, kind=WAITING.kind, moment=now())]
 
 
-def _waiting(means: Change, limit: int, only: Sequence[Row] | None) -> Sequence[Any]:
+def waiting(session: Session, limit: int, *, without: Sequence[Party]) -> list[Row]:
+    """Name the events that a turn would begin with."""
+    found = _waiting(session, limit, None, without)
+    return [Row(one.id, one.organisation_id, one.livemode) for one in found]
+
+
+def waiting_of(session: Session, party: Party, limit: int) -> list[Row]:
+    """Name the first of an organisation's events in one mode that wait and are not set aside."""
+    found = select(Event.id, Event.organisation_id, Event.livemode).where(
+        Event.organisation_id == party[0], Event.livemode == party[1], *WAITING.free()
+    )
+    return [Row(*row) for row in session.execute(found.order_by(Event.sequence).limit(limit))]
+
+
+def _waiting(
+    means: Change, limit: int, only: Sequence[Row] | None, without: Sequence[Party] = ()
+) -> Sequence[Any]:
     if only is None:
-        return _WAITING.all(means, limit=limit, kind=WAITING.kind)
+        owners, modes = [one for one, _ in without], [mode for _, mode in without]
+        return _WAITING.all(means, limit=limit, kind=WAITING.kind, without=owners, modes=modes)
     assert isinstance(means, Session)
     _HURRIED.all(means)
     these = select(Event).where(*WAITING.among(only)).with_for_update(skip_locked=True)

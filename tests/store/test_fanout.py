@@ -14,11 +14,13 @@ import store
 from gateways.webhooks import encode
 from rules.clock import now
 from rules.retries import Outcome
+from store.database import aside
 from store.database.prepared import Prepared
 from store.delivering import fanout, sending, webhooks
 from tests.hooks import Sender, caller, deliveries_of, happen, new_caller, new_endpoint, wired
 from tests.waiting import TRIES
 from workers import outbox as relays
+from workers.events import Events
 
 __all__ = ["caller", "wired"]
 
@@ -51,7 +53,7 @@ def locked(endpoint_id: Any, how: str) -> Any:
 def relay() -> tuple[float, bool]:
     """Take a relay's turn; return how long it rests, and whether it rang."""
     sender = Sender()
-    rests = relays.fan_out(sender)
+    rests = Events(sender).turn()
     return rests, sender.rung
 
 
@@ -59,7 +61,7 @@ def test_what_there_is_room_for_is_claimed_as_it_is_made_and_the_rest_is_rung_fo
     id, secret = new_endpoint(caller)
     happen(caller, "job.created", "job.closed", "job.published", zebra=1, a=[1.5, None, {"y": 1, "x": 2}])
     sender = Sender(room=2)
-    relays.fan_out(sender)
+    Events(sender).turn()
     made = deliveries_of(id)
     assert [one.id for one in sender.taken] == [one.id for one in made[:2]]
     assert [one.lease_until for one in made] == [sender.taken[0].lease_until] * 2 + [None]
@@ -73,7 +75,7 @@ def test_nobody_is_rung_for_where_all_was_claimed(caller: Any) -> None:
     id, _ = new_endpoint(caller)
     happen(caller, "job.created")
     sender = Sender(room=2)
-    relays.fan_out(sender)
+    Events(sender).turn()
     assert [one.id for one in sender.taken] == [one.id for one in deliveries_of(id)]
     assert not sender.rung
 
@@ -84,7 +86,7 @@ def test_what_waits_for_an_endpoint_is_not_passed_by_what_is_new(caller: Any) ->
     relay()
     happen(caller, "job.closed")
     sender = Sender(room=2)
-    relays.fan_out(sender)
+    Events(sender).turn()
     assert sender.taken == []
     assert sender.rung
     assert len(deliveries_of(id)) == 2
@@ -96,7 +98,7 @@ def test_a_paused_endpoint_is_not_claimed_for(caller: Any) -> None:
         webhooks.change(session, webhooks.get(session, caller, id, lock=True), {"is_active": False})
     happen(caller, "job.created")
     sender = Sender(room=2)
-    relays.fan_out(sender)
+    Events(sender).turn()
     assert sender.taken == []
     assert [one.lease_until for one in deliveries_of(id)] == [None]
 
@@ -151,11 +153,27 @@ def test_a_turn_looks_at_what_it_takes_and_not_at_all_that_waits(caller: Any) ->
         session.execute(text("ANALYZE events"))
         driver: Any = session.connection().connection.driver_connection
         asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + fanout._WAITING.text
-        [(plan,)] = driver.execute(asked, {"limit": 30, "kind": "fan-out", "moment": now()}).fetchall()
+        given = {"limit": 30, "kind": "fan-out", "without": [], "modes": []}
+        [(plan,)] = driver.execute(asked, given).fetchall()
         session.rollback()
     assert seen(plan[0]["Plan"]) <= 40  # ten of each, and one look for each
     with store.transaction() as session:  # nobody after this has to wait for them
         session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
+
+
+def test_a_turn_may_be_without_some_in_one_mode(caller: Any) -> None:
+    other = new_caller()
+    for one in (caller, other):
+        happen(one, "job.created")
+    with store.transaction() as session:
+        without = [(other.organisation_id, True), (caller.organisation_id, False)]
+        found = fanout.waiting(session, 10, without=without)
+        assert [one.party() for one in found] == [(caller.organisation_id, True)]
+        (only,) = fanout.waiting_of(session, (other.organisation_id, True), 10)
+        assert fanout.waiting_of(session, (other.organisation_id, False), 10) == []
+        aside.keep(session, "fan-out", [only], ValueError(), again=True)
+        assert fanout.waiting_of(session, (other.organisation_id, True), 10) == []
+        session.rollback()
 
 
 WAITS = text("SELECT count(*) FROM pg_locks WHERE pid = :pid AND NOT granted")

@@ -37,7 +37,7 @@ from tests.hooks import (
 )
 from tests.workers import falling_due
 from workers import apart, jobs, schedule
-from workers import outbox as relays
+from workers.events import Events
 
 __all__ = ["caller", "nothing_else_is_due", "wired"]
 
@@ -134,10 +134,7 @@ def test_work_that_fails_again_and_again_is_set_aside_and_stops_no_other(
         session.execute(delete(OutboxItem).where(OutboxItem.id.in_(ids)))
 
 
-def test_an_event_that_cannot_be_fanned_out_stops_no_other(
-    wired: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(relays, "APART_SECONDS", 60.0)
+def test_an_event_that_cannot_be_fanned_out_stops_no_other(wired: Settings) -> None:
     mine, other = new_caller(), new_caller()
     endpoints = [new_endpoint(one)[0] for one in (mine, other)]
     with store.transaction() as session:
@@ -151,15 +148,19 @@ def test_an_event_that_cannot_be_fanned_out_stops_no_other(
     assert bad
     sender = Sender()
     kind = SimpleNamespace(due=fanout.WAITING)
+    events = Events(sender)
     with falling_due.stubborn(kind, bad):
-        relays.fan_out(sender)
+        events.turn()
+        assert len(deliveries_of(endpoints[1])) == 1
+        wait_until(lambda: bool(set_aside()) and not events._apart)
         assert [len(deliveries_of(one)) for one in endpoints] == [1, 1]
         assert sender.rung
         assert is_told("fan-out")
         with store.transaction() as session:
             assert health.figures(session).events_waiting == 0
     put_back("fan-out")
-    relays.fan_out(sender)
+    events.turn()
+    events.stop()
     assert [len(deliveries_of(one)) for one in endpoints] == [2, 1]
     assert set_aside() == {}
 
@@ -180,15 +181,14 @@ def test_an_event_that_is_tried_again_is_alone_and_one_in_a_turn(
     happen(other, "job.created")
 
     def turn() -> tuple[list[int], list[int]]:
-        monkeypatch.setattr(relays, "_looked", 0.0)
-        relays.fan_out(Sender())
+        Events(Sender()).turn()
         return [len(deliveries_of(one)) for one in endpoints], sorted(
             one.tries for one in set_aside().values()
         )
 
     kind = SimpleNamespace(due=fanout.WAITING)
     with falling_due.stubborn(kind, waiting[0]), monkeypatch.context() as patch:
-        patch.setattr(relays, "_fan_out_apart", lambda *_: pytest.fail("it failed others"))
+        patch.setattr(Events, "_part", lambda *_: pytest.fail("it failed others"))
         with store.transaction() as session:
             session.execute(
                 text("UPDATE set_aside SET again_at = again_at - interval '1 minute' WHERE row_id = :id"),
@@ -240,13 +240,20 @@ def test_what_succeeds_is_done_before_what_fails_is_looked_at_closer(wired: Sett
     assert len(set_aside()) == len(bad)
 
 
-def test_after_its_time_one_that_fails_is_found_and_what_succeeds_is_done_all_the_same(
+def test_an_organisation_is_apart_from_another_before_its_own_rows_are_from_each_other(
     wired: Settings,
 ) -> None:
     bad, good, do, tried = bad_and_good(16)
-    assert apart.each("test", [*bad, *good], do, rest=0, within=0) == len(good)
-    assert tried == [16, 8, 4, 2, 1, 1, 2, 4, 8, 16]
-    assert len(set_aside()) == 2  # the second was alone too
+    assert apart.each("test", [*bad, *good[:1]], do, rest=0) == 1
+    assert tried[:2] == [16, 1]
+
+
+def test_for_whom_it_fails_is_found_and_nothing_of_theirs_is_looked_at_closer(wired: Settings) -> None:
+    bad, good, do, tried = bad_and_good(16)
+    assert apart.failing("test", [*bad, *good], do) == [(UUID(int=1), True)]
+    assert tried == [16, 16]
+    assert apart.failing("test", bad, do) == [(UUID(int=1), True)]  # whose it fails, if it is nobody else's
+    assert (tried, set_aside()) == ([16, 16], {})
 
 
 def test_what_is_set_aside_is_tried_again_after_longer_and_longer_waits(tenant: Tenant) -> None:

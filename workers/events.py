@@ -1,0 +1,127 @@
+"""From events to deliveries: a relay's turn for everybody, and a thread for whose events cannot be made such."""
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Protocol
+
+from sqlalchemy.orm import Session
+
+import store
+from store.database import aside
+from store.database.aside import Party, Row
+from store.delivering import fanout
+from workers import apart, measures
+from workers.outbox import FULL_SECONDS, POLL_SECONDS
+from workers.shares import LEASE, Taking
+
+log = logging.getLogger("hiring.relay")
+
+EVENTS = (
+    50  # in one transaction: with twenty endpoints each that is a thousand deliveries, for which others wait
+)
+APART = 4  # organisations whose events are made deliveries apart at once
+
+
+class Sends(Protocol):
+    """Who sends what is due."""
+
+    def ring(self) -> None:
+        """Look for what is due."""
+
+    def taking(self) -> AbstractContextManager[Taking]:
+        """Let some be claimed as they are made; what was `taken` by the end of the block is sent."""
+
+
+class Events:
+    """Makes events deliveries. Nobody waits for an organisation of which some cannot be: it has a thread of its own."""
+
+    def __init__(self, sender: Sends) -> None:
+        self._sender = sender
+        self._apart: set[Party] = set()
+        self._threads = ThreadPoolExecutor(APART, thread_name_prefix="apart")
+        self._stopping = threading.Event()
+        self._looked = 0.0  # when there was nothing to try again, on the clock of time.monotonic
+
+    def stop(self) -> None:
+        """End after what is under way; waits for it."""
+        self._stopping.set()
+        self._threads.shutdown()
+
+    def turn(self) -> float:
+        """Make a batch deliveries, and ring for whoever sends what is due; return how long to rest."""
+        try:
+            with self._sender.taking() as taking:
+                turn = self._together(taking.rooms)
+                taking.taken = turn.claimed
+        except store.OUTAGES:
+            raise
+        except Exception as fault:
+            self._part(fault)
+            return 0.0
+        measures.FANNED_OUT.inc(turn.events)
+        # Without events too: the bell also rings for what is to be sent again. Who was given everything looks soon.
+        if not turn.claimed or len(turn.claimed) < turn.deliveries:
+            self._sender.ring()
+        if turn.more or self._tried_again():
+            return 0.0
+        return FULL_SECONDS if turn.left else POLL_SECONDS
+
+    def _together(self, rooms: fanout.Rooms) -> fanout.FannedOut:
+        turn = partial(fanout.fan_out, limit=EVENTS, rooms=rooms, lease=LEASE, without=tuple(self._apart))
+        try:
+            return store.in_writing(turn)
+        except store.WaitRanOut:  # somebody's endpoint is not let go of: this time without them
+            return store.in_writing(partial(turn, wait=False))
+
+    def _part(self, fault: Exception) -> None:
+        """Make those deliveries that can be; for whose events fail a thread of its own sees to them from now on."""
+        log.warning("Events could not be made deliveries together: %s", aside.reason(fault))
+        with store.transaction() as session:
+            waiting = fanout.waiting(session, EVENTS, without=tuple(self._apart))
+        if not waiting:
+            raise fault
+        for party in apart.failing(fanout.WAITING.kind, waiting, _some):
+            self._apart.add(party)
+            self._threads.submit(self._alone, party)
+        self._sender.ring()
+
+    def _alone(self, party: Party) -> None:
+        """Make one organisation's events deliveries until each of them is one or set aside."""
+        try:
+            while not self._stopping.is_set():
+                with store.transaction() as session:
+                    waiting = fanout.waiting_of(session, party, EVENTS)
+                if not waiting:
+                    break
+                measures.FANNED_OUT.inc(apart.each(fanout.WAITING.kind, waiting, _some))
+                self._sender.ring()
+                self._stopping.wait(FULL_SECONDS)  # some may be locked
+        except store.OUTAGES as fault:
+            log.warning("The database cannot be reached; trying again: %s", fault)
+        except Exception:
+            log.exception("Events could not be parted; trying again.")
+        finally:
+            self._apart.discard(party)
+
+    def _tried_again(self) -> bool:
+        """Try one event anew that was set aside, between two turns of all others; say whether there was one."""
+        if time.monotonic() - self._looked < POLL_SECONDS:
+            return False
+        with store.reading() as reading:
+            waiting = fanout.again(reading)
+        if not waiting:
+            self._looked = time.monotonic()
+            return False
+        measures.FANNED_OUT.inc(apart.each(fanout.WAITING.kind, waiting, _some, rest=0))
+        self._sender.ring()
+        return True
+
+
+def _some(session: Session, rows: Sequence[Row]) -> object:
+    # What is locked just now did not fail: it stays where it is.
+    return fanout.fan_out(session, limit=EVENTS, wait=False, only=rows)
