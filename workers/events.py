@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Protocol
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
@@ -45,6 +46,7 @@ class Events:
         self._apart: set[Party] = set()
         self._threads = ThreadPoolExecutor(APART, thread_name_prefix="apart")
         self._stopping = threading.Event()
+        self._first: UUID | None = None  # event that waited when it was followed last
         self._looked = 0.0  # when there was nothing to try again, on the clock of time.monotonic
 
     def stop(self) -> None:
@@ -70,6 +72,15 @@ class Events:
         if turn.more or self._tried_again():
             return 0.0
         return FULL_SECONDS if turn.left else POLL_SECONDS
+
+    def follow(self) -> float:
+        """Ring for whoever sends what is due; take a turn only where what waits first is what did the last time."""
+        self._sender.ring()
+        with store.reading() as reading:
+            first = fanout.first(reading)
+        stands_still = first is not None and first == self._first
+        self._first = first
+        return self.turn() if stands_still else POLL_SECONDS if first is None else 0.0
 
     def _together(self, rooms: fanout.Rooms) -> fanout.FannedOut:
         turn = partial(fanout.fan_out, limit=EVENTS, rooms=rooms, lease=LEASE, without=tuple(self._apart))

@@ -44,15 +44,21 @@ class Bells(Protocol):
 class Relay:
     """A thread that takes its turn whenever the bell rings, and again after the seconds that a turn returns.
 
-    Of all that do the same one leads, as long as it lives, and hears the bell at once. The others look a few times a
-    second what it rang for, since who leads may stand still: it would cost as much again if each of them took a turn
-    at each ring, and they would be in each other's way.
+    Of all that do the same one leads, as long as it lives, and hears the bell at once. The others follow a few times a
+    second, since who leads may stand still: it would cost as much again if each of them took a turn at each ring, and
+    they would be in each other's way.
     """
 
     def __init__(
-        self, name: str, turn: Callable[[], float], *, also: Callable[[], None] = lambda: None
+        self,
+        name: str,
+        turn: Callable[[], float],
+        *,
+        follow: Callable[[], float] | None = None,
+        also: Callable[[], None] = lambda: None,
     ) -> None:
         self._name, self._turn = name, turn
+        self._follow = follow or turn  # where another process leads
         self._also = also  # called after each turn
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name)
@@ -82,7 +88,7 @@ class Relay:
         leads = False
         while not self._stopping.is_set():
             leads = leads or listener.leads(self._name)
-            rest = self._turn()
+            rest = self._turn() if leads else self._follow()
             self._also()
             if not leads:
                 self._stopping.wait(ASIDE_SECONDS)

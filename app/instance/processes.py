@@ -93,7 +93,7 @@ def working(settings: Settings, kinds: Collection[str] | None = None) -> Iterato
         if kinds is None or DELIVERIES in kinds:
             sender = Sender(share=settings.delivery_share, grace=settings.grace_seconds)
             events = Events(sender)
-            relay = Relay("relay", events.turn)
+            relay = Relay("relay", events.turn, follow=events.follow)
             sender.start()
             stack.callback(sender.stop)
             stack.callback(events.stop)

@@ -94,6 +94,14 @@ _WAITING = Prepared(
     """)  # noqa: S608 - no value in it
 )
 
+_FIRST = Prepared(
+    text("""
+    SELECT id FROM events
+    WHERE fanned_out_at IS NULL AND id NOT IN (SELECT row_id FROM set_aside WHERE kind = :kind)
+    ORDER BY organisation_id, livemode, sequence LIMIT 1
+    """)
+)
+
 # What was set aside is tried again by itself: together with others it would fail them all once more.
 _AGAIN = Prepared(
     text("""
@@ -188,6 +196,12 @@ def fan_out(
 def again(means: Means) -> list[Row]:
     """Name the event that was set aside and is to be tried again, if there is one; who waits longest first."""
     return [Row(*row) for row in _AGAIN.all(means, kind=WAITING.kind, moment=now())]
+
+
+def first(means: Means) -> UUID | None:
+    """Name the event that waits before all others, if one does."""
+    found = _FIRST.first(means, kind=WAITING.kind)
+    return found.id if found else None
 
 
 def waiting(session: Session, limit: int, *, without: Sequence[Party]) -> list[Row]:

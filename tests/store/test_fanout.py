@@ -176,6 +176,22 @@ def test_a_turn_may_be_without_some_in_one_mode(caller: Any) -> None:
         session.rollback()
 
 
+def test_who_follows_takes_a_turn_only_where_nobody_else_does(caller: Any) -> None:
+    id, _ = new_endpoint(caller)
+    sender = Sender()
+    events = Events(sender)
+    assert events.follow() == relays.POLL_SECONDS
+    assert sender.rung
+    happen(caller, "job.created")
+    assert events.follow() == 0  # it looks again soon
+    Events(Sender()).turn()  # of who leads
+    happen(caller, "job.closed")
+    assert events.follow() == 0
+    assert len(deliveries_of(id)) == 1
+    events.follow()  # who leads stands still
+    assert len(deliveries_of(id)) == 2
+
+
 WAITS = text("SELECT count(*) FROM pg_locks WHERE pid = :pid AND NOT granted")
 
 
