@@ -102,16 +102,15 @@ class Events:
         self._sender.ring()
 
     def _alone(self, party: Party) -> None:
-        """Make one organisation's events deliveries until each of them is one or set aside."""
+        """Make one organisation's events deliveries, and set those aside that fail, until none of a batch does."""
+        done, waiting = -1, list[Row]()
         try:
-            while not self._stopping.is_set():
+            while done < len(waiting) and not self._stopping.is_set():
                 with store.transaction() as session:
                     waiting = fanout.waiting_of(session, party, EVENTS)
-                if not waiting:
-                    break
-                measures.FANNED_OUT.inc(apart.each(fanout.WAITING.kind, waiting, _some))
+                done = apart.each(fanout.WAITING.kind, waiting, _some)
+                measures.FANNED_OUT.inc(done)
                 self._sender.ring()
-                self._stopping.wait(FULL_SECONDS)  # some may be locked
         except store.OUTAGES as fault:
             log.warning("The database cannot be reached; trying again: %s", fault)
         except Exception:
