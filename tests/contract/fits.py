@@ -425,7 +425,9 @@ def a_conversation(body: Body, request: Request) -> None:
 
 
 def a_new_key(body: Body, request: Request) -> None:
-    """Networks are networks, and it does not end before it begins."""
+    """Networks are networks, and it does not end before it begins; no form can say that there are none and no end."""
+    if request.media_type != "application/json" and not any(body.values()):
+        body["name"] = "Of a form"
     if body.get("cidrs"):
         body["cidrs"] = ["203.0.113.0/24"]
     if body.get("expires_at") is not None:
