@@ -14,7 +14,7 @@ from rules.clock import now
 from rules.moves import Move
 from store.auditing import trail
 from store.database import listing
-from store.database.base import ANYONE, Base, Owned, Owner, visible
+from store.database.base import ANYONE, Base, Owned, Owner, Party, visible
 from store.database.engine import Change
 from store.database.ids import new_id
 from store.database.prepared import Bound, Prepared, rows
@@ -130,7 +130,7 @@ def to_write(session: Change) -> list[Bound]:
     mode are numbered in their order, without gaps, and no other lock is ever awaited while holding it.
     """
     recorded: list[_Recorded] = session.info.pop("events", [])
-    by_owner: dict[tuple[UUID, bool], list[_Recorded]] = {}
+    by_owner: dict[Party, list[_Recorded]] = {}
     for one in recorded:
         by_owner.setdefault((one.organisation_id, one.livemode), []).append(one)
     return [

@@ -10,14 +10,13 @@ from sqlalchemy import Index, Update, func, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
-from store.database.base import Base, Identified, Owner
+from store.database.base import NOBODY, Base, Identified, Owner, Party
 from store.database.engine import Change, Reading, set_for
 from store.database.ids import new_id
 from store.database.prepared import Bound, Prepared, rows
 
 LEASE = timedelta(seconds=45)  # how long who begins it has it; they renew that every so many seconds
 RENEWED_SECONDS = 10.0
-NOBODY = UUID(int=0)  # whose the work is that no organisation asked for
 
 
 class OutboxItem(Base, Identified):
@@ -140,8 +139,7 @@ class Taken:
     due_at: datetime  # before it was begun
 
 
-Turn = tuple[UUID, bool]
-FIRST_TURN: Turn = (NOBODY, False)  # before everybody's
+FIRST_TURN: Party = (NOBODY, False)  # before everybody's
 
 # From party to party along the index, however much each has waiting: what is read grows with the parties alone. Those
 # before the one that had the last turn are only looked at where none after it has anything.
@@ -194,7 +192,7 @@ _TAKE = Prepared(
 
 
 def take(
-    means: Change, job: str, *, after: Turn = FIRST_TURN, busy: Collection[UUID] = (), lease: timedelta
+    means: Change, job: str, *, after: Party = FIRST_TURN, busy: Collection[UUID] = (), lease: timedelta
 ) -> Taken | None:
     """Begin what is due first of the next party after one, but of none that is busy enough; None: nobody has any."""
     moment = now()

@@ -4,6 +4,7 @@ from typing import Any
 
 from store import events, outbox
 from store.auditing import trail
+from store.database.base import NOBODY
 from store.database.engine import Change
 from store.database.prepared import Bound
 
@@ -23,7 +24,7 @@ PARTS = f"""
     asked AS ({outbox.ADD} CROSS JOIN changed), noted AS ({trail.WRITE} CROSS JOIN changed),
     numbers AS ({events.NUMBER.format(where="FROM changed")}), told AS ({events.WRITE})
 """
-_UNASKED: dict[str, Any] = {"owner": outbox.NOBODY, "mode": True, "job": "", "items": "[]", "due_at": None}
+_UNASKED: dict[str, Any] = {"owner": NOBODY, "mode": True, "job": "", "items": "[]", "due_at": None}
 
 
 def leave(means: Change, change: Bound) -> None:

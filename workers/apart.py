@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 import store
 from store.database import aside
-from store.database.aside import Party, Row
+from store.database.aside import Row
+from store.database.base import Party
 from store.database.waits import WaitRanOut
 
 log = logging.getLogger("hiring.work")
@@ -28,15 +29,22 @@ def hurried(session: Session) -> None:
     session.execute(_LOCK)
 
 
-def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST) -> int:
+def each(
+    kind: str,
+    rows: Sequence[Row],
+    do: Do,
+    *,
+    rest: float = REST,
+    pause: Callable[[float], object] = time.sleep,
+) -> int:
     """Do to rows what failed when it was done to all of them: together as far as it succeeds; return how many it did.
 
-    In halves, each in a transaction of its own, until the one that fails is alone, and no organisation's are halved
-    before they are apart from everybody else's; after each that failed it rests so many times as long as that took.
-    What succeeds is done before what failed is looked at closer. A wait that ran out is its organisation's: all its
-    rows are put off together.
+    In halves, each in a transaction of its own, until the one that fails is alone, and no party's are halved before
+    they are apart from everybody else's; after each that failed there is a pause of so many times as long as that took.
+    What succeeds is done before what failed is looked at closer. A wait that ran out is its party's: all its rows are
+    put off together.
     """
-    waiting = deque(_halves(sorted(rows, key=_owner)))
+    waiting = deque(_halves(sorted(rows, key=Row.party)))
     done = 0
     while waiting:
         some = waiting.popleft()
@@ -45,7 +53,7 @@ def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST) -> int:
         if fault is None:
             done += len(some)
             continue
-        time.sleep(rest * (time.monotonic() - began))
+        pause(rest * (time.monotonic() - began))
         if len(some) == 1 or (_of_one(some) and isinstance(fault, WaitRanOut)):
             log.warning(
                 "Set aside.", exc_info=fault, extra={"kind": kind, "rows": [str(row.id) for row in some]}
@@ -57,32 +65,28 @@ def each(kind: str, rows: Sequence[Row], do: Do, *, rest: float = REST) -> int:
     return done
 
 
-def failing(kind: str, rows: Sequence[Row], do: Do) -> list[Party]:
+def failing(kind: str, rows: Sequence[Row], do: Do) -> set[Party]:
     """Do to rows what failed when it was done to all of them; return for whom it fails, and do nothing to theirs."""
-    waiting, found = deque[Sequence[Row]]([sorted(rows, key=_owner)]), []
+    waiting, found = deque[Sequence[Row]]([sorted(rows, key=Row.party)]), set()
     while waiting:
         some = waiting.popleft()
         if len(some) < len(rows) and _fault(kind, some, do) is None:
             continue
         if _of_one(some):
-            found.append(some[0].party())
+            found.add(some[0].party())
         else:
             waiting.extend(_halves(some))
     return found
 
 
-def _owner(row: Row) -> tuple[str, bool]:
-    return str(row.organisation_id), bool(row.livemode)
-
-
 def _of_one(rows: Sequence[Row]) -> bool:
-    return _owner(rows[0]) == _owner(rows[-1])
+    return rows[0].party() == rows[-1].party()
 
 
 def _halves(rows: Sequence[Row]) -> list[Sequence[Row]]:
-    """Part rows between two owners, as near to the middle as can be; those of one owner in the middle."""
+    """Part rows between two parties, as near to the middle as can be; those of one party in the middle."""
     middle = len(rows) // 2
-    between = [place for place in range(1, len(rows)) if _owner(rows[place - 1]) != _owner(rows[place])]
+    between = [place for place in range(1, len(rows)) if rows[place - 1].party() != rows[place].party()]
     place = min(between, key=lambda place: abs(place - middle), default=middle)
     return [half for half in (rows[:place], rows[place:]) if half]
 

@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 import store
 from store.database import aside
-from store.database.aside import Party, Row
+from store.database.aside import Row
+from store.database.base import Party
 from store.delivering import fanout
 from workers import apart, measures
 from workers.outbox import FULL_SECONDS, POLL_SECONDS
@@ -25,7 +26,7 @@ log = logging.getLogger("hiring.relay")
 EVENTS = (
     50  # in one transaction: with twenty endpoints each that is a thousand deliveries, for which others wait
 )
-APART = 4  # organisations whose events are made deliveries apart at once
+APART = 4  # parties whose events are made deliveries apart at once
 
 
 class Sends(Protocol):
@@ -39,7 +40,7 @@ class Sends(Protocol):
 
 
 class Events:
-    """Makes events deliveries. Nobody waits for an organisation of which some cannot be: it has a thread of its own."""
+    """Makes events deliveries. Nobody waits for a party of which some cannot be: other threads see to those."""
 
     def __init__(self, sender: Sends) -> None:
         self._sender = sender
@@ -52,7 +53,7 @@ class Events:
     def stop(self) -> None:
         """End after what is under way; waits for it."""
         self._stopping.set()
-        self._threads.shutdown()
+        self._threads.shutdown(cancel_futures=True)
 
     def turn(self) -> float:
         """Make a batch deliveries, and ring for whoever sends what is due; return how long to rest."""
@@ -90,32 +91,39 @@ class Events:
             return store.in_writing(partial(turn, wait=False))
 
     def _part(self, fault: Exception) -> None:
-        """Make those deliveries that can be; for whose events fail a thread of its own sees to them from now on."""
+        """Make those deliveries that can be; of whom some cannot, all are made apart from now on."""
         log.warning("Events could not be made deliveries together: %s", aside.reason(fault))
         with store.transaction() as session:
             waiting = fanout.waiting(session, EVENTS, without=tuple(self._apart))
         if not waiting:
             raise fault
-        for party in apart.failing(fanout.WAITING.kind, waiting, _some):
+        failing = apart.failing(fanout.WAITING.kind, waiting, _some)
+        measures.FANNED_OUT.inc(sum(row.party() not in failing for row in waiting))
+        self._sender.ring()
+        for party in failing:
             self._apart.add(party)
             self._threads.submit(self._alone, party)
-        self._sender.ring()
 
     def _alone(self, party: Party) -> None:
-        """Make one organisation's events deliveries, and set those aside that fail, until none of a batch does."""
-        done, waiting = -1, list[Row]()
+        """Make a batch of one party's events deliveries, and set those aside that fail; again until none of it does.
+
+        The next batch waits for its turn among those of others.
+        """
+        some_failed = False
         try:
-            while done < len(waiting) and not self._stopping.is_set():
-                with store.transaction() as session:
-                    waiting = fanout.waiting_of(session, party, EVENTS)
-                done = apart.each(fanout.WAITING.kind, waiting, _some)
-                measures.FANNED_OUT.inc(done)
-                self._sender.ring()
+            with store.transaction() as session:
+                waiting = fanout.waiting_of(session, party, EVENTS)
+            done = apart.each(fanout.WAITING.kind, waiting, _some, pause=self._stopping.wait)
+            some_failed = done < len(waiting)
+            measures.FANNED_OUT.inc(done)
+            self._sender.ring()
         except store.OUTAGES as fault:
             log.warning("The database cannot be reached; trying again: %s", fault)
         except Exception:
             log.exception("Events could not be parted; trying again.")
-        finally:
+        if some_failed and not self._stopping.is_set():
+            self._threads.submit(self._alone, party)
+        else:
             self._apart.discard(party)
 
     def _tried_again(self) -> bool:

@@ -13,7 +13,8 @@ from gateways import cores
 from gateways.load import Load
 from rules.clock import now
 from store import outbox
-from store.outbox import FIRST_TURN, Taken, Turn
+from store.database.base import Party
+from store.outbox import FIRST_TURN, Taken
 from workers import leases
 
 LOOK_SECONDS = 0.1  # between two looks for others' work, while what is due is of those who have their share
@@ -43,7 +44,7 @@ class Turns:
         self.kind = kind
         self._share = max(1, threads - 1)
         self._interval = 1 / a_second if a_second else 0.0
-        self._last: Turn = FIRST_TURN
+        self._last: Party = FIRST_TURN
         self._under_way: Counter[UUID] = Counter()  # by organisation
         self._paid: dict[UUID, float] = {}  # until when, on the clock of time.monotonic, its pace is used up
         self._load, self._thread = Load(), _Thread()

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import bindparam, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -10,7 +9,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from rules import slugs, tokens
 from rules.caller import Caller
 from rules.clock import month
-from store.database.base import ANYONE, Base, Identified, Updated
+from store.database.base import ANYONE, Base, Identified, Party, Updated
 from store.database.engine import Change, Means, Reading
 from store.database.prepared import Prepared
 from store.database.usage import USED
@@ -49,7 +48,7 @@ def by_slug(session: Session, slug: str) -> Organisation | None:
 _OWNER = Prepared(select(Organisation.id).where(Organisation.slug == bindparam("slug")))
 
 
-def owner(means: Means, slug: str) -> tuple[UUID, bool] | None:
+def owner(means: Means, slug: str) -> Party | None:
     """Say whose and of which mode the careers site of a slug is; None where there is none."""
     row = _OWNER.first(means, slug=slug)
     return row and (row.id, True)

@@ -15,7 +15,7 @@ from store.accounts import organisations
 from store.applying import applications
 from store.applying.applications import Application
 from store.auditing import trail
-from store.database.base import Base, Identified
+from store.database.base import Base, Identified, Party
 from store.database.engine import Means
 from store.database.prepared import Prepared
 
@@ -79,7 +79,7 @@ _OF_TOKEN = Prepared(
 )
 
 
-def owner(means: Means, token: str) -> tuple[UUID, bool] | None:
+def owner(means: Means, token: str) -> Party | None:
     """Say whose and of which mode the application behind a token is; None where there is none."""
     row = _OF_TOKEN.first(means, hash=_hash(token))
     return row and (row.organisation_id, row.livemode)

@@ -19,7 +19,7 @@ from store.assessing.assessments import Assessment
 from store.auditing import trail
 from store.database import listing
 from store.database.aside import Row
-from store.database.base import ANYONE, Base, Owned, Updated, beside, visible
+from store.database.base import ANYONE, Base, Owned, Party, Updated, beside, visible
 from store.database.due import Due
 from store.database.engine import Means
 from store.database.prepared import Prepared
@@ -151,7 +151,7 @@ _OWNER = Prepared(
 )
 
 
-def owner(means: Means, token: str) -> tuple[UUID, bool] | None:
+def owner(means: Means, token: str) -> Party | None:
     """Say whose and of which mode the invitation behind a token is; None where there is none."""
     row = _OWNER.first(means, token=token)
     return row and (row.organisation_id, row.livemode)

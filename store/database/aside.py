@@ -11,7 +11,7 @@ from sqlalchemy import ARRAY, ColumnElement, Index, Select, Uuid, delete, func, 
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
-from store.database.base import Base, Identified
+from store.database.base import NOBODY, Base, Identified, Party
 from store.database.ids import new_id
 
 LONGEST_REASON = 1_000  # characters
@@ -37,9 +37,6 @@ class SetAside(Base, Identified):
     again_at: Mapped[datetime | None]
 
 
-Party = tuple[UUID, bool]  # an organisation, and whether in live mode
-
-
 def one_of(column: Any, rows: Iterable["Row"]) -> ColumnElement[bool]:
     """Return the condition that a column is the id of one of these rows, however many there are."""
     found: ColumnElement[bool] = column == func.any(literal([row.id for row in rows], ARRAY(Uuid())))
@@ -55,9 +52,8 @@ class Row:
     livemode: bool | None = None
 
     def party(self) -> Party:
-        """Return whose it is, of a row that is somebody's."""
-        assert self.organisation_id is not None
-        return self.organisation_id, bool(self.livemode)
+        """Return whose it is."""
+        return self.organisation_id or NOBODY, bool(self.livemode)
 
 
 def hidden(kind: str) -> Select[Any]:

@@ -90,6 +90,10 @@ class Owned(Identified):
     livemode: Mapped[bool]
 
 
+Party = tuple[UUID, bool]  # an organisation, and whether in live mode
+NOBODY = UUID(int=0)  # whose is what no organisation asked for
+
+
 class Owner(Protocol):
     """Whatever belongs to one organisation in one mode: a row or a caller."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from sqlalchemy import text
 
-from store.database.engine import OUTAGES, at_once, engine
+from store.database.engine import OUTAGES, at_once, connect
 from store.database.prepared import Prepared
 
 log = logging.getLogger("hiring.bell")
@@ -78,7 +78,6 @@ class Listener:
 @contextmanager
 def listening(channel: str = OUTBOX) -> Iterator[Listener]:
     """Listen for as long as the block; raises psycopg.OperationalError when the connection breaks."""
-    url = engine().url.set(drivername="postgresql").render_as_string(hide_password=False)
-    with psycopg.connect(url, autocommit=True, connect_timeout=5) as connection:
+    with connect() as connection:
         connection.execute(psycopg.sql.SQL("LISTEN {}").format(psycopg.sql.Identifier(channel)))
         yield Listener(connection)

@@ -34,6 +34,7 @@ Taken = TypeVar("Taken")
 
 _engine: Engine | None = None
 _readers: Engine | None = None
+_limits = USUAL
 
 
 @dataclass(slots=True)
@@ -82,7 +83,8 @@ def configure(
     limits: Waits = USUAL,
 ) -> None:
     """Point the store at a database; connections are made as they are needed."""
-    global _engine, _readers  # noqa: PLW0603 - one process, one pair of pools
+    global _engine, _readers, _limits  # noqa: PLW0603 - one process, one pair of pools
+    _limits = limits
     for pool in (_engine, _readers):
         if pool is not None:
             pool.dispose()
@@ -137,6 +139,17 @@ def engine() -> Engine:
     if greenlets.is_current():
         raise RuntimeError("On an event loop nothing but `reading` and `alone` wait for the database.")
     return _ready(_engine)
+
+
+def connect() -> psycopg.Connection[Any]:
+    """Connect beside the pools, for who says nothing for long; raises psycopg.OperationalError.
+
+    If either machine is gone, the other one notices: nobody would write to the connection, and see by that.
+    """
+    url = engine().url.set(drivername="postgresql").render_as_string(hide_password=False)
+    made = psycopg.connect(url, autocommit=True, connect_timeout=5, **_limits.socket())
+    _set(made, "; ".join(f"SET {name} = {value}" for name, value in _limits.of_server().items()))
+    return made
 
 
 def _ready(pool: Engine | None) -> Engine:

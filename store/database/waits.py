@@ -24,7 +24,7 @@ class Waits:
         named = {"statement": self.statement, "lock": self.lock, "idle_in_transaction_session": self.idle}
         return {f"{name}_timeout": f"{seconds * 1000:.0f}" for name, seconds in named.items()}
 
-    def socket(self) -> dict[str, int]:
+    def socket(self) -> dict[str, Any]:
         """Return what tells libpq: a machine that is gone is noticed while nothing is sent, and while something is."""
         pause = max(1, round(self.tcp / 4))
         return {
@@ -33,6 +33,10 @@ class Waits:
             "keepalives_count": 3,
             "tcp_user_timeout": round(self.tcp * 1000),
         }
+
+    def of_server(self) -> dict[str, int]:
+        """Return what tells PostgreSQL the same of our machine: whoever is gone holds no lock for hours."""
+        return {f"tcp_{name.removeprefix('tcp_')}": value for name, value in self.socket().items()}
 
     def tcp_options(self) -> dict[int, int]:
         """Return the same as a socket takes it, as far as the system knows it."""

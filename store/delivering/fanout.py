@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from rules import events as catalogue
 from rules.clock import now
-from store.database.aside import Party, Row
+from store.database.aside import Row
+from store.database.base import Party
 from store.database.due import Due
 from store.database.engine import Change, Means
 from store.database.ids import new_id
@@ -97,7 +98,9 @@ _WAITING = Prepared(
 _FIRST = Prepared(
     text("""
     SELECT id FROM events
-    WHERE fanned_out_at IS NULL AND id NOT IN (SELECT row_id FROM set_aside WHERE kind = :kind)
+    WHERE fanned_out_at IS NULL AND id NOT IN (
+        SELECT row_id FROM set_aside WHERE kind = :kind AND (again_at IS NULL OR again_at > :moment)
+    )
     ORDER BY organisation_id, livemode, sequence LIMIT 1
     """)
 )
@@ -164,8 +167,7 @@ def fan_out(
     An endpoint gets what happened since it was verified, in its mode, if it subscribes to it; one that is paused
     gets it too, and it waits. Where an endpoint is locked, its organisation's events wait, and nobody else's do;
     `wait` for what is locked, but not for long: raises WaitRanOut. `only` these events, or those of everybody `without`
-    some. What there are `rooms` for is claimed as it is made,
-    of endpoints that nothing else waits for.
+    some. What there are `rooms` for is claimed as it is made, of endpoints that nothing else waits for.
     """
     found = _waiting(means, limit, only, without)
     if not found:
@@ -199,8 +201,8 @@ def again(means: Means) -> list[Row]:
 
 
 def first(means: Means) -> UUID | None:
-    """Name the event that waits before all others, if one does."""
-    found = _FIRST.first(means, kind=WAITING.kind)
+    """Name the event that waits before all others, if one does: to be made deliveries, or to be tried again."""
+    found = _FIRST.first(means, kind=WAITING.kind, moment=now())
     return found.id if found else None
 
 

@@ -24,7 +24,7 @@ from rules.clock import now
 from rules.errors import NotFound
 from rules.tokens import new_token
 from store.database.aside import Row
-from store.database.base import Base, Identified, Owned, Updated, visible
+from store.database.base import Base, Identified, Owned, Party, Updated, visible
 from store.database.due import Due
 from store.database.engine import Means
 from store.database.ids import new_id
@@ -229,7 +229,7 @@ _OWNER = Prepared(
 )
 
 
-def owner(means: Means, token: str) -> tuple[UUID, bool] | None:
+def owner(means: Means, token: str) -> Party | None:
     """Say whose and of which mode the interview behind a candidate's or interviewer's token is; None: there is none."""
     row = _OWNER.first(means, token=token)
     return row and (row.organisation_id, row.livemode)

@@ -18,7 +18,7 @@ from store.applying.applications import Application
 from store.auditing import trail
 from store.database import listing
 from store.database.aside import Row
-from store.database.base import ANYONE, Base, Owned, Updated, beside, visible
+from store.database.base import ANYONE, Base, Owned, Party, Updated, beside, visible
 from store.database.due import Due
 from store.database.engine import Means
 from store.database.prepared import Prepared
@@ -134,7 +134,7 @@ def hold_seen(session: Session, token: str) -> Offer:
 _OWNER = Prepared(select(Offer.organisation_id, Offer.livemode).where(Offer.token == bindparam("token")))
 
 
-def owner(means: Means, token: str) -> tuple[UUID, bool] | None:
+def owner(means: Means, token: str) -> Party | None:
     """Say whose and of which mode the offer behind a token is; None where there is none."""
     row = _OWNER.first(means, token=token)
     return row and (row.organisation_id, row.livemode)

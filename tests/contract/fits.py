@@ -352,12 +352,6 @@ def a_part(body: Body, request: Request) -> None:
         body["content"] = b"a video"
 
 
-def some_tags(body: Body, request: Request) -> None:
-    """No form can say that there are none."""
-    if request.media_type != "application/json" and not body.get("tags"):
-        body["tags"] = ["python"]
-
-
 def a_duplicate(body: Body, request: Request) -> None:
     """The other profile exists."""
     if "source_id" in body and not request.real(body["source_id"]):
@@ -425,9 +419,7 @@ def a_conversation(body: Body, request: Request) -> None:
 
 
 def a_new_key(body: Body, request: Request) -> None:
-    """Networks are networks, and it does not end before it begins; no form can say that there are none and no end."""
-    if request.media_type != "application/json" and not any(body.values()):
-        body["name"] = "Of a form"
+    """Networks are networks, and it does not end before it begins."""
     if body.get("cidrs"):
         body["cidrs"] = ["203.0.113.0/24"]
     if body.get("expires_at") is not None:
@@ -534,7 +526,6 @@ FITS: dict[str, Callable[[Body, Request], None]] = {
     "upload_logo": a_picture,
     "upload_attachment": a_file,
     "merge_candidates": a_duplicate,
-    "replace_candidate_tags": some_tags,
     "create_scorecard": a_judgement,
     "add_squad_member": a_colleague,
     "update_pipeline": a_process,

@@ -55,6 +55,11 @@ def without_nul(value: Any) -> Any:
     return value
 
 
+def media_that_says(body: Any, media_type: str | None) -> str | None:
+    """Have a body be JSON that has nothing but nulls and empty lists: a form would have no field."""
+    return "application/json" if body and all(one in (None, []) for one in body.values()) else media_type
+
+
 def as_it_is_said(body: Any, operation: str, media_type: str | None) -> Any:
     """Make a body one that can be sent as it is meant."""
     body = without_nul(body)
@@ -128,6 +133,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     body = copy.deepcopy(case.body) if isinstance(case.body, dict) else None
+    case.media_type = media_that_says(body, case.media_type)
     if body != (sayable := as_it_is_said(body, operation, case.media_type)):
         case.body = body = sayable
     real: Mapping[str, str] = {}

@@ -137,7 +137,7 @@ def await_web(fleet: Fleet) -> None:
             raise AssertionError(f"{base} does not become ready.\n{said}")
 
 
-def measure(neighbour: Neighbour, samples: int, name: str, *, rate: float = RATE) -> Timed:
+def measure(neighbour: Neighbour, samples: int, name: str, *, rate: float) -> Timed:
     """Let the neighbour work, and print what it saw."""
     timed = neighbour.work(samples, a_second=rate, patience=PATIENCE)
     print(f"\n{name}: {dict(sorted(timed.answers.items()))}")

@@ -155,8 +155,14 @@ def test_a_turn_looks_at_what_it_takes_and_not_at_all_that_waits(caller: Any) ->
         asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + fanout._WAITING.text
         given = {"limit": 30, "kind": "fan-out", "without": [], "modes": []}
         [(plan,)] = driver.execute(asked, given).fetchall()
+        of_one = driver.execute(
+            "SELECT organisation_id FROM events WHERE fanned_out_at IS NULL LIMIT 1"
+        ).fetchone()
+        given |= {"without": list(of_one), "modes": [True]}
+        [(less,)] = driver.execute(asked, given).fetchall()
         session.rollback()
     assert seen(plan[0]["Plan"]) <= 40  # ten of each, and one look for each
+    assert seen(less[0]["Plan"]) <= 30  # nothing of whoever is left out
     with store.transaction() as session:  # nobody after this has to wait for them
         session.execute(text("UPDATE events SET fanned_out_at = now() WHERE fanned_out_at IS NULL"))
 
@@ -190,6 +196,21 @@ def test_who_follows_takes_a_turn_only_where_nobody_else_does(caller: Any) -> No
     assert len(deliveries_of(id)) == 1
     events.follow()  # who leads stands still
     assert len(deliveries_of(id)) == 2
+
+
+def test_who_follows_tries_again_what_was_set_aside_where_nobody_else_does(caller: Any) -> None:
+    id, _ = new_endpoint(caller)
+    happen(caller, "job.created")
+    with store.transaction() as session:
+        (waiting,) = fanout.waiting(session, 10, without=())
+        aside.keep(session, "fan-out", [waiting], ValueError(), again=True)
+    events = Events(Sender())
+    assert [events.follow(), events.follow()] == [relays.POLL_SECONDS] * 2  # its time has not come
+    with store.transaction() as session:
+        session.execute(text("UPDATE set_aside SET again_at = now()"))
+    assert events.follow() == 0
+    events.follow()
+    assert len(deliveries_of(id)) == 1
 
 
 WAITS = text("SELECT count(*) FROM pg_locks WHERE pid = :pid AND NOT granted")

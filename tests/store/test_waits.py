@@ -148,6 +148,9 @@ def test_a_machine_that_is_gone_is_noticed() -> None:
     assert Waits(tcp=8).socket() == {
         "keepalives_idle": 2, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 8000,
     }  # fmt: skip
+    assert Waits(tcp=8).of_server() == {
+        "tcp_keepalives_idle": 2, "tcp_keepalives_interval": 2, "tcp_keepalives_count": 3, "tcp_user_timeout": 8000,
+    }  # fmt: skip
     told = Waits(tcp=8).redis("redis://127.0.0.1:1/0")["socket_keepalive_options"]
     assert told[socket.TCP_USER_TIMEOUT] == 8000
     assert Waits().redis("unix:///nowhere") == {}

@@ -3,9 +3,10 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from gateways import cores, load
 from rules.clock import now
 from store import outbox
 from store.database import bell
+from store.database.base import NOBODY
 from store.database.ids import new_id
 from tests.hooks import nothing_else_is_due, wait_until, wired
 from workers import broker, jobs, leases
@@ -227,7 +229,7 @@ def test_whose_turn_it_is_is_found_without_reading_a_flood():
     with store.writing() as means:
         given = {
             "job": "test",
-            "owner": outbox.NOBODY,
+            "owner": NOBODY,
             "mode": False,
             "busy": [],
             "moment": now(),
@@ -463,50 +465,63 @@ def failures():
         )
 
 
-def test_what_the_bell_rings_for_is_left_to_who_leads_but_not_for_long(wired):
-    inside, go_on, begun = threading.Event(), threading.Event(), []
+@contextmanager
+def led_and_followed(lead, follow, turn):
+    """Run a relay that leads, and one beside it that follows, and would take its turns if it led."""
+    led = threading.Event()
+
+    def begin():
+        led.set()
+        return lead()
+
+    leading, following = relays.Relay("test", begin), relays.Relay("test", turn, follow=follow)
+    leading.start()
+    assert led.wait(60)
+    following.start()
+    try:
+        yield leading
+    finally:
+        bell.ring()  # for who waits
+        leading.stop()
+        following.stop()
+
+
+def test_who_follows_looks_a_few_times_a_second_until_nobody_leads(wired):
+    go_on, looked, taken = threading.Event(), [], []
 
     def stand_still():
-        inside.set()
         assert go_on.wait(60)
         return 0.05
 
-    def turn():
-        begun.append(time.monotonic())
+    def noted(moments):
+        moments.append(time.monotonic())
         return 0.0
 
-    slow, quick = relays.Relay("test", stand_still), relays.Relay("test", turn)
-    slow.start()
-    assert inside.wait(60)
-    quick.start()
-    wait_until(lambda: len(begun) == 4)
-    between = [later - sooner for sooner, later in itertools.pairwise(begun[:4])]
-    assert min(between) >= relays.ASIDE_SECONDS
-    go_on.set()
-    slow.stop()
-    so_far = len(begun)
-    wait_until(lambda: len(begun) >= so_far + 50)  # nobody else leads any more
-    quick.stop()
+    with led_and_followed(stand_still, partial(noted, looked), partial(noted, taken)) as leading:
+        wait_until(lambda: len(looked) == 4)
+        between = [later - sooner for sooner, later in itertools.pairwise(looked[:4])]
+        assert min(between) >= relays.ASIDE_SECONDS
+        assert taken == []
+        go_on.set()
+        leading.stop()
+        wait_until(lambda: len(taken) >= 50)
 
 
-def test_who_does_not_lead_hears_the_bell_too(wired):
-    led, followed = threading.Event(), []
+def test_who_follows_hears_the_bell_too(wired):
+    looked = []
 
-    def lead():
-        led.set()
+    def look():
+        looked.append(now())
         return 60.0
 
-    def follow():
-        followed.append(now())
-        return 60.0
+    with led_and_followed(lambda: 60.0, look, lambda: 60.0):
+        wait_until(lambda: len(looked) == 1)
+        bell.ring()
+        wait_until(lambda: len(looked) == 2)
 
-    leader, other = relays.Relay("test", lead), relays.Relay("test", follow)
-    leader.start()
-    assert led.wait(60)
-    other.start()
-    wait_until(lambda: len(followed) == 1)
-    bell.ring()
-    wait_until(lambda: len(followed) == 2)
-    bell.ring()  # wakes both to end
-    leader.stop()
-    other.stop()
+
+def test_whoever_listens_is_noticed_when_its_machine_is_gone(wired):
+    with bell.listening() as listener:
+        told = listener._connection.info.get_parameters()
+        assert told["tcp_user_timeout"] == "10000"
+        assert {"keepalives_idle", "keepalives_interval", "keepalives_count"} <= set(told)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from uuid import UUID
 
 import store
 from app.http import bodies
@@ -14,6 +13,7 @@ from gateways.load import Load
 from store.accounts import organisations
 from store.applying import status_links
 from store.assessing import invitations
+from store.database.base import Party
 from store.database.engine import Means
 from store.interviewing import rooms
 from store.offering import offers
@@ -27,8 +27,6 @@ PATIENCE = {"network": 3, "files": 3, "program": 3, "model": 5, "clock": 5}
 
 # For moving the clocks of test modes, which takes a connection beside the pool each, and one of it now and then.
 CLOCK_THREADS = 4
-
-Party = tuple[UUID, bool]
 
 
 @dataclass(frozen=True)
