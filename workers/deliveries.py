@@ -32,6 +32,7 @@ log = logging.getLogger("hiring.deliveries")
 
 POLL_SECONDS = 1.0  # the net below the bell
 LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
+CLAIM_SECONDS = 0.03  # that events wait for a claim to end, which takes a fifth of it
 BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
 
 Result = TypeVar("Result")
@@ -104,9 +105,10 @@ class Sender:
     def taking(self) -> Iterator[Taking]:
         """Let some be claimed as they are made, and send what was taken. For any other thread.
 
-        There is no room where somebody else claims just now, or nothing more is taken.
+        There is no room where somebody else claims for longer than a moment, or nothing more is taken. The moment is
+        waited for: what is made beside a claim is claimed by the next one, and so is all that is made beside that.
         """
-        if not self._claiming.acquire(blocking=False):
+        if not self._claiming.acquire(timeout=CLAIM_SECONDS):
             yield Taking(lambda _due: {})
             return
         taking = Taking(self._shares.rooms)

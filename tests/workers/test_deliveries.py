@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import partial
@@ -34,6 +35,7 @@ from tests.hooks import (
     wired,
 )
 from tests.receiver import Answer
+from workers import deliveries
 from workers.deliveries import Sender
 from workers.shares import CONNECTIONS, LEASE
 
@@ -397,3 +399,20 @@ def test_two_who_claim_never_count_on_the_same_room(wired):
         assert second.rooms(due) == {}
     with sender.taking() as third:
         assert third.rooms(due)
+
+
+def test_what_is_made_beside_a_claim_waits_for_it_and_is_claimed_as_well(wired, monkeypatch):
+    monkeypatch.setattr(deliveries, "CLAIM_SECONDS", 60)
+    sender = Sender(share=64, grace=10)
+    due = [Due(uuid4(), uuid4(), failing=False)]
+
+    def rooms():
+        with sender.taking() as taking:
+            return set(taking.rooms(due).values())
+
+    with ThreadPoolExecutor(1) as pool:
+        with sender.taking():
+            beside = pool.submit(rooms)
+            with pytest.raises(TimeoutError):
+                beside.result(0.2)
+        assert beside.result(60) == {2 * CONNECTIONS}
