@@ -16,15 +16,13 @@ from store import outbox
 from store.database import aside
 from store.database.aside import Row
 from store.outbox import Taken
-from workers import broker, leases, measures
+from workers import broker, leases, measures, rests
 from workers.jobs import JOBS, Job, wait
 from workers.turns import Turns
 
 log = logging.getLogger("hiring.work")
 
-FAILED_SECONDS = (
-    0.1  # that a thread rests: what fails fails fast, and a flood of it would take all the processor
-)
+FAILED_SECONDS = 0.1  # that whoever failed rests
 PATIENCE_SECONDS = 2.0  # for the turn of somebody else, where what is due is of those who have their share
 AHEAD = 8  # messages of a kind that wait in Redis, for each of its threads
 
@@ -91,7 +89,7 @@ def do(taken: Taken, job: Job) -> None:
         )
         measures.JOBS.labels(taken.job, "failed").inc()
         _failed(taken, fault, job)
-        time.sleep(FAILED_SECONDS)
+        time.sleep(rests.after(FAILED_SECONDS))
     else:
         with store.at_once() as means:
             outbox.finish(means, taken)

@@ -13,12 +13,13 @@ from store.database import aside
 from store.database.aside import Row
 from store.database.base import Party
 from store.database.waits import WaitRanOut
+from workers import rests
 
 log = logging.getLogger("hiring.work")
 
 Do = Callable[[Session, Sequence[Row]], object]
 
-REST = 3.0  # a flood of rows that fail has a quarter of a thread, and leaves the processor to others
+REST = 3.0  # what fails in a process has a quarter of a thread, and leaves the cores to others
 
 # Whoever is waited for has the row in hand; it is put off, which costs less than waiting while others are due.
 _LOCK = text("SET LOCAL lock_timeout = '500ms'")
@@ -40,7 +41,7 @@ def each(
     """Do to rows what failed when it was done to all of them: together as far as it succeeds; return how many it did.
 
     In halves, each in a transaction of its own, until the one that fails is alone, and no party's are halved before
-    they are apart from everybody else's; after each that failed there is a pause of so many times as long as that took.
+    they are apart from everybody else's; after each that failed there is a rest of so many times as long as that took.
     What succeeds is done before what failed is looked at closer. A wait that ran out is its party's: all its rows are
     put off together.
     """
@@ -53,7 +54,6 @@ def each(
         if fault is None:
             done += len(some)
             continue
-        pause(rest * (time.monotonic() - began))
         if len(some) == 1 or (_of_one(some) and isinstance(fault, WaitRanOut)):
             log.warning(
                 "Set aside.", exc_info=fault, extra={"kind": kind, "rows": [str(row.id) for row in some]}
@@ -62,6 +62,8 @@ def each(
                 aside.keep(session, kind, some, fault, again=True)
         else:
             waiting.extend(_halves(some))
+        if rest:
+            pause(rests.after(rest * (time.monotonic() - began)))
     return done
 
 

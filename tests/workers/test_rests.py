@@ -1,0 +1,34 @@
+"""Who rests after a failure, and for how long."""
+
+import time
+
+import pytest
+
+from workers import rests
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The moment, which only moves when it is set."""
+    moment = [1_000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: moment[0])
+    monkeypatch.setattr(rests, "_over", 0.0)
+    return moment
+
+
+def test_they_rest_one_after_another(clock: list[float]) -> None:
+    assert [rests.after(0.1) for _ in range(3)] == pytest.approx([0.1, 0.2, 0.3])
+    clock[0] += 0.25
+    assert rests.after(0.1) == pytest.approx(0.15)
+
+
+def test_who_comes_when_nobody_rests_waits_for_nobody(clock: list[float]) -> None:
+    rests.after(0.1)
+    clock[0] += 10
+    assert rests.after(0.1) == pytest.approx(0.1)
+
+
+def test_nobody_rests_for_long_however_many_fail(clock: list[float]) -> None:
+    assert max(rests.after(0.1) for _ in range(1_000)) == pytest.approx(rests.LONGEST)
+    clock[0] += rests.LONGEST
+    assert rests.after(0.1) == pytest.approx(0.1)

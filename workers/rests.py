@@ -1,0 +1,18 @@
+"""What fails fails fast, and a flood of it would have every core: whoever failed rests, one after another."""
+
+import threading
+import time
+
+LONGEST = 2.0  # seconds that one rests, however many others do
+
+_lock = threading.Lock()
+_over = 0.0  # when all rests are, on the clock of time.monotonic
+
+
+def after(seconds: float) -> float:
+    """Return for how many seconds to rest whose own rest is so long: it begins when those of others are over."""
+    global _over  # noqa: PLW0603 - one process, one line
+    with _lock:
+        moment = time.monotonic()
+        _over = min(max(_over, moment) + seconds, moment + LONGEST)
+        return _over - moment
