@@ -3,7 +3,7 @@
 import threading
 import time
 
-LONGEST = 2.0  # seconds that one rests, however many others do
+LONGEST = 2.0  # seconds for which the rests of others make anybody's longer
 
 _lock = threading.Lock()
 _over = 0.0  # when all rests are, on the clock of time.monotonic
@@ -14,5 +14,6 @@ def after(seconds: float) -> float:
     global _over  # noqa: PLW0603 - one process, one line
     with _lock:
         moment = time.monotonic()
-        _over = min(max(_over, moment) + seconds, moment + LONGEST)
-        return _over - moment
+        rest = seconds + min(LONGEST, max(0.0, _over - moment))
+        _over = max(_over, moment + rest)
+        return rest

@@ -86,6 +86,17 @@ def test_a_bench_by_itself_keeps_its_figures_and_those_of_others(
     assert pages.kept() == {"bulk": second, "start": third}
 
 
+def test_the_readme_says_of_each_bench_that_it_shows_when_it_was_measured() -> None:
+    shown = {
+        name
+        for name, result in KEPT.items()
+        if {one["name"] for one in result["figures"]} & set(pages.ROWS.values())
+    }
+    written = pages.README.read_text()
+    assert shown >= {"requests", "deliveries"}
+    assert all(f"- {name}: Measured on {KEPT[name]['measured']}" in written for name in shown)
+
+
 def test_pages_are_not_written_without_what_a_chooser_asks_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -4,31 +4,25 @@
 """
 
 import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 from sqlalchemy import text
 
 import store
-from app.http.context import Request
-from app.http.pipeline import Pipeline
-from app.http.threads.lanes import ORDINARY, PATIENCE
-from store.database import loops
 from store.database.prepared import Prepared
 from tests.api import Tenant
 from tests.documents import Documented
 from tests.operations.rows import Row, ask
 from tests.operations.table.every import calls_others, each
+from tests.statements import statements
+
+__all__ = ["statements"]
 
 TABLE = Path(__file__).with_name("statements.txt")
 NOTED = {name: int(count) for name, count in (line.split() for line in TABLE.read_text().splitlines())}
 WRITES = os.environ.get("STATEMENTS") == "write"
-LANES = (ORDINARY, *PATIENCE)  # the threads that requests run in
-OF_CONNECTIONS = ("; SET ", "FROM pg_type", "pg_catalog")  # what is asked where one is made
 found: dict[str, int] = {}
 _FIRST = Prepared(text("SELECT 1 AS one"))
 
@@ -41,51 +35,6 @@ def written(http: object) -> Iterator[None]:
     yield
     if WRITES:
         TABLE.write_text("".join(f"{name} {found[name]}\n" for name in sorted(found)))
-
-
-@pytest.fixture
-def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What requests send from now on, without what begins and ends a transaction or a connection is made with."""
-    sent: list[str] = []
-    execute = psycopg.Cursor.execute
-
-    def executed(cursor: Any, query: Any, *given: Any, **options: Any) -> Any:
-        is_ours = threading.current_thread().name.rpartition("-")[0] in LANES
-        written = " ".join(str(query).split())
-        if is_ours and not any(words in written for words in OF_CONNECTIONS):
-            sent.append(written)
-        return execute(cursor, query, *given, **options)
-
-    fetch, carry_out = loops.Connection.fetch, loops.Connection.carry_out
-    served: list[Request] = []  # those whose last three steps are taken now; on the loop others are taken too
-
-    def noted(steps: Callable[..., Any]) -> Callable[..., Any]:
-        def serving(pipeline: Pipeline, request: Request, *given: Any) -> Any:
-            served.append(request)
-            try:
-                return steps(pipeline, request, *given)
-            finally:
-                served.remove(request)
-
-        return serving
-
-    def fetched(connection: Any, query: str, values: Any, *, by_values: bool) -> Any:
-        if served:
-            sent.append(" ".join(query.split()))
-        return fetch(connection, query, values, by_values=by_values)
-
-    def carried_out(connection: Any, commands: str) -> None:
-        if commands != "ROLLBACK":
-            sent.append(commands)
-        carry_out(connection, commands)
-
-    for steps in (Pipeline.serve, Pipeline.change):
-        monkeypatch.setattr(Pipeline, steps.__name__, noted(steps))
-
-    monkeypatch.setattr(psycopg.Cursor, "execute", executed)
-    monkeypatch.setattr(loops.Connection, "fetch", fetched)
-    monkeypatch.setattr(loops.Connection, "carry_out", carried_out)
-    return sent
 
 
 @each(lambda operation: not calls_others(operation))

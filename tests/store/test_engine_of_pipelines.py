@@ -1,12 +1,8 @@
 """The engine against a simple model of it, and what an outcome costs."""
 
-import threading
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
-import psycopg
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -26,6 +22,9 @@ from tests import api
 from tests.api import Tenant, address
 from tests.operations import states
 from tests.pipelines import INTERVIEW, MANUAL, act, enroll, measured, pipeline, sit, told
+from tests.statements import statements
+
+__all__ = ["statements"]
 from workers import schedule
 
 STAGES = ("first", "manual", "second", "first", "interview")  # an assessment's name, or the kind of stage
@@ -255,21 +254,6 @@ def test_whatever_happens_an_enrollment_is_where_the_model_has_it(http: TestClie
 
 
 # --- What an outcome costs
-
-
-@pytest.fixture
-def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What PostgreSQL is asked from now on, but for the bell, which rings in its own time, and new connections."""
-    asked: list[str] = []
-    execute = psycopg.Cursor.execute
-
-    def executed(cursor: Any, query: Any, *given: Any, **options: Any) -> Any:
-        if threading.current_thread().name != "bell" and not str(query).startswith("SET "):
-            asked.append(str(query))
-        return execute(cursor, query, *given, **options)
-
-    monkeypatch.setattr(psycopg.Cursor, "execute", executed)
-    return asked
 
 
 def submitted(tenant: Tenant, token: str, statements: list[str]) -> int:

@@ -28,7 +28,12 @@ def test_who_comes_when_nobody_rests_waits_for_nobody(clock: list[float]) -> Non
     assert rests.after(0.1) == pytest.approx(0.1)
 
 
-def test_nobody_rests_for_long_however_many_fail(clock: list[float]) -> None:
-    assert max(rests.after(0.1) for _ in range(1_000)) == pytest.approx(rests.LONGEST)
-    clock[0] += rests.LONGEST
+def test_others_make_nobodys_rest_much_longer_however_many_fail(clock: list[float]) -> None:
+    assert max(rests.after(0.1) for _ in range(1_000)) == pytest.approx(rests.LONGEST + 0.1)
+    clock[0] += rests.LONGEST + 0.1
     assert rests.after(0.1) == pytest.approx(0.1)
+
+
+def test_what_took_long_rests_as_long_as_it_has_to(clock: list[float]) -> None:
+    assert rests.after(15.0) == 15.0
+    assert rests.after(0.1) == pytest.approx(rests.LONGEST + 0.1)
