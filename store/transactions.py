@@ -1,7 +1,7 @@
 """Transactions: the one place that commits."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TypeVar
 
 import psycopg
@@ -26,10 +26,10 @@ def transaction() -> Iterator[Session]:
             yield session
             _end(session)
         except waits.FAULTS as fault:
-            understood = waits.understand(fault)
-            if isinstance(understood, WaitRanOut) and understood.connection_lost:
-                session.invalidate()  # there is nothing left to roll back
-            raise understood from fault.__cause__
+            # Where the connection is lost nothing is left to roll back: that is no second fault, and hides no first.
+            with suppress(*waits.FAULTS):
+                session.rollback()
+            raise waits.understand(fault) from fault.__cause__
 
 
 def in_transaction(do: Callable[[Session], Done]) -> Done:

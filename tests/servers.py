@@ -97,6 +97,7 @@ def settings(database_url: str, redis_url: str, tmp_path_factory: pytest.TempPat
         webhook_allow_private=True,
         programs_ahead=2,
         candidate_limit=1_000_000,  # every test comes from one address
+        idle_seconds=60.0,  # a machine that stands still for a while ends no test's transaction
     )
 
 

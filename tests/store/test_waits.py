@@ -46,7 +46,7 @@ def scarce(app: object, settings: Settings) -> Iterator[None]:
 def configured(settings: Settings, **options: Any) -> Iterator[None]:
     engine.configure(settings.database_url, **options)
     yield
-    engine.configure(settings.database_url, pool_size=settings.threads + 4, limits=Waits(5, 2, 10))
+    engine.configure(settings.database_url, pool_size=settings.threads + 4, limits=Waits(5, 2, 60))
 
 
 def by_session(means: Any, statement: str, **values: Any) -> None:
