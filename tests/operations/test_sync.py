@@ -1,5 +1,6 @@
 """Whatever an answer shows of a resource, its lists tell of with `updated_after` once it changes."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -19,11 +20,15 @@ from workers import grading, screening
 
 JOBS = {"screen": screening.screen, "grade": grading.grade}
 BASE = "/api/v1/public"
-LISTS = [
-    one
-    for one in operations("openapi").values()
-    if "updated_after" in {parameter["name"] for parameter in one.parameters}
-]
+# Those above others come first.
+LISTS = sorted(
+    (
+        one
+        for one in operations("openapi").values()
+        if "updated_after" in {parameter["name"] for parameter in one.parameters}
+    ),
+    key=lambda one: len(PLACE.findall(one.path)),
+)
 # The lists of what stands in another list's path, by its slug, or by its id where it has none.
 PARENTS = {
     "assessments": "list_assessments",
@@ -34,16 +39,15 @@ PARENTS = {
 Found = dict[tuple[str, str], dict[str, Any]]
 
 
-def rows(api: Api, one: Documented, **query: str) -> Found:
-    """Every row of one list, by a name of its own."""
+def rows(api: Api, one: Documented, whole: dict[str, Found], **query: str) -> Found:
+    """Every row of one list, by a name of its own; `whole` has what lies above it."""
     paths, names = [one.path.removeprefix(BASE)], PLACE.findall(one.path)
     for name in names:
         parent = PARENTS[paths[0].partition(f"/{{{name}}}")[0].rpartition("/")[2]]
-        [above] = [other for other in LISTS if other.id == parent]
         paths = [
             path.replace(f"{{{name}}}", found.get("slug") or found["id"])
             for path in paths
-            for found in rows(api, above).values()
+            for found in whole[parent].values()
         ]
     found: Found = {}
     for path in paths:
@@ -53,8 +57,16 @@ def rows(api: Api, one: Documented, **query: str) -> Found:
     return found
 
 
-def everything(api: Api, **query: str) -> Found:
-    return {key: row for one in LISTS for key, row in rows(api, one, **query).items()}
+def everything(api: Api) -> dict[str, Found]:
+    """Every row of every list, by the list."""
+    whole: dict[str, Found] = {}
+    for one in LISTS:
+        whole[one.id] = rows(api, one, whole)
+    return whole
+
+
+def flat(lists: Iterable[Found]) -> Found:
+    return {key: row for found in lists for key, row in found.items()}
 
 
 def work(since: datetime) -> None:
@@ -77,10 +89,12 @@ def test_what_an_operation_changes_is_found_by_a_sync(
     api = tenant.test
     for one in (row, *row.also):
         ids = one.state(api)
-        before, moment = everything(api), now()
+        before, moment = flat(everything(api).values()), now()
         ask(api, operation, one, ids)
         work(moment)
-        after, synced = everything(api), everything(api, updated_after=iso(moment))
+        whole = everything(api)
+        after = flat(whole.values())
+        synced = flat(rows(api, one, whole, updated_after=iso(moment)) for one in LISTS)
         changed = {key for key in before.keys() & after.keys() if before[key] != after[key]}
         assert changed - synced.keys() == set()
         assert after.keys() - before.keys() - synced.keys() == set()
