@@ -13,6 +13,7 @@ from app.http.records import notes
 from app.instance.settings import Settings
 from handlers import sign_in
 from tests import api, seen
+from tests.client import Client
 from tests.operations import seconds
 from tests.servers import database_url, migrated, redis_url, servers, settings
 
@@ -29,7 +30,7 @@ def app(settings: Settings) -> connexion.FlaskApp:
 @pytest.fixture(scope="session")
 def http(app: connexion.FlaskApp, settings: Settings) -> Iterator[TestClient]:
     """A client of the application; faults come back as the 500 that they are."""
-    with TestClient(app, base_url=settings.base_url, raise_server_exceptions=False) as client:
+    with Client(app, base_url=settings.base_url, raise_server_exceptions=False) as client:
         client.event_hooks["response"] = [seen.answer]
         yield client
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from starlette.testclient import TestClient
 
 import store
 from app.cli import audit
@@ -19,6 +18,7 @@ from store.database import secrets
 from tests import api
 from tests.api import Tenant
 from tests.app.instances import eventually
+from tests.client import Client
 from tests.shared import HIRING, environ, process
 from tests.trail import clear, log, seal
 
@@ -115,7 +115,7 @@ def test_a_schedule_seals_what_is_done_meanwhile(tenant: Tenant, settings: Setti
 
 def test_a_web_process_that_is_asked_to_stop_writes_what_it_noted(settings: Settings, http: Any) -> None:
     """Told by the end of the application's lifespan, which is that of its process."""
-    with TestClient(create_app(settings), base_url=settings.base_url) as client:
+    with Client(create_app(settings), base_url=settings.base_url) as client:
         mine = api.tenant(client)
         mine.live.get("/assessments/nothing/")
         NOTES.flush()

@@ -4,12 +4,12 @@ import dataclasses
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from app.http.application import create_app
 from app.instance.settings import Settings
 from schemas import document
 from tests.api import Tenant
+from tests.client import Client
 
 DATES = {"deprecated": True, "x-deprecated-at": "2027-01-01", "x-sunset-at": "2028-01-01"}
 
@@ -28,7 +28,7 @@ def test_a_deprecated_operation_says_so_answered_or_refused_and_no_other_does(
 
     monkeypatch.setattr(document, "read", marked)
     app = create_app(dataclasses.replace(settings, fast_path=fast))
-    with TestClient(app, base_url=settings.base_url) as client:
+    with Client(app, base_url=settings.base_url) as client:
         keyed = {"Authorization": f"Bearer {tenant.live.key}"}
         for headers, status in ((keyed, 200), ({}, 401)):
             answer = client.get("/api/v1/public/key/", headers=headers)

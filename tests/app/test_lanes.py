@@ -27,6 +27,7 @@ from store.database import greenlets
 from store.operating import health
 from tests import api, asgi, receiver
 from tests.api import Api, Tenant
+from tests.client import Client
 from tests.hooks import wait_until
 from tests.receiver import Answer, Received, Receiver
 from tests.sittings import CODE, Invited, invite
@@ -44,7 +45,7 @@ def small(settings: Settings) -> FlaskApp:
 
 @pytest.fixture(scope="module")
 def http(small: FlaskApp, settings: Settings) -> Iterator[TestClient]:
-    with TestClient(small, base_url=settings.base_url, raise_server_exceptions=False) as client:
+    with Client(small, base_url=settings.base_url, raise_server_exceptions=False) as client:
         yield client
 
 

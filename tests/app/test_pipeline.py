@@ -25,6 +25,7 @@ from rules.errors import InsufficientScope, InvalidApiKey, PlanRequired
 from rules.refusal import Refusal
 from tests import api, asgi
 from tests.api import Api, Tenant
+from tests.client import Client
 
 ADA = {"email": "ada@example.com"}
 
@@ -32,7 +33,7 @@ ADA = {"email": "ada@example.com"}
 @pytest.fixture(scope="module", params=["compiled", "chain"])
 def way(request: pytest.FixtureRequest, settings: Settings) -> Iterator[TestClient]:
     app = create_app(dataclasses.replace(settings, fast_path=request.param == "compiled"))
-    with TestClient(app, base_url=settings.base_url, raise_server_exceptions=False) as http:
+    with Client(app, base_url=settings.base_url, raise_server_exceptions=False) as http:
         yield http
 
 

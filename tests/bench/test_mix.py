@@ -18,7 +18,7 @@ GIVEN = {"organisations": FEW, "rows": ROWS, "first": 0, "count": FEW, "mark": "
 ASK = f"""
 import json
 from random import Random
-from starlette.testclient import TestClient
+from tests.client import Client
 from app.http.application import create_app
 from bench import figures, mix, scale_rows
 from bench.sides import PLANS
@@ -26,7 +26,7 @@ from bench.sides import PLANS
 found = []
 with figures.place(plans=PLANS) as settings:
     scale_rows.fill({FEW}, {ROWS})
-    with TestClient(create_app(settings), base_url=settings.base_url) as http:
+    with Client(create_app(settings), base_url=settings.base_url) as http:
         for first in range({FEW}):  # the large one, and each of the others
             among = mix.Among({GIVEN} | {{"first": first, "count": 1, "mark": f"m{{first}}"}}, Random(first))
             calls = [mix.of(kind, among) for kind in mix.MIXED for _ in range(2)]

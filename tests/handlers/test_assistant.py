@@ -20,6 +20,7 @@ from rules import assistant
 from rules.plans import EXTRA_CAPS
 from tests import api
 from tests.api import Api, Tenant
+from tests.client import Client
 from tests.injections import ATTEMPTS, judged
 from tests.providers import Provider, call, provider
 
@@ -218,7 +219,7 @@ def test_models_that_say_nothing_delay_nobody_else(settings: Settings, server: P
     use(server, "stalls")  # assembling an application sets its own
     with (
         pytest.MonkeyPatch.context() as patch,
-        TestClient(app, base_url=settings.base_url) as http,
+        Client(app, base_url=settings.base_url) as http,
         ThreadPoolExecutor(16) as pool,
     ):
         patch.setattr(assistant, "SECONDS", 8.0)

@@ -12,6 +12,7 @@ from gateways import models
 from rules.plans import EXTRA_CAPS, PLANS
 from store.accounts import limits
 from tests import api, seen
+from tests.client import Client
 from tests.operations.rows import at_home
 
 ENDLESS = 1_000_000
@@ -40,7 +41,7 @@ def other(http: TestClient, request: pytest.FixtureRequest) -> api.Tenant:
 def ways(settings: Settings, http: TestClient) -> Iterator[tuple[TestClient, TestClient]]:
     """Two applications on one database: the short way, and Connexion's chain alone."""
     clients = [
-        TestClient(
+        Client(
             create_app(dataclasses.replace(settings, fast_path=fast)),
             base_url=settings.base_url,
             raise_server_exceptions=False,

@@ -10,6 +10,7 @@ from app.http.application import create_app
 from app.instance.settings import Settings
 from tests import seen
 from tests.api import Tenant, owner_session
+from tests.client import Client
 from tests.documents import Documented
 from tests.operations.rows import PLACE, Row, ask, named
 from tests.operations.table.every import each
@@ -69,7 +70,7 @@ def test_a_page_whose_address_cannot_be_is_refused(operation: Documented, row: R
 def hurried(settings: Settings) -> Iterator[TestClient]:
     """A service that gives a request no time at all."""
     app = create_app(dataclasses.replace(settings, request_seconds=-1.0))
-    with TestClient(app, base_url=settings.base_url, raise_server_exceptions=False) as http:
+    with Client(app, base_url=settings.base_url, raise_server_exceptions=False) as http:
         http.event_hooks["response"] = [seen.answer]
         yield http
 
