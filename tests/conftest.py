@@ -54,12 +54,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure() -> None:
-    """Look for no garbage in what is loaded and collected: it stays."""
+    """Look for no garbage while tests are loaded and collected: what is made then stays."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    gc.freeze()
     gc.enable()
 
 

@@ -45,7 +45,7 @@ class Commands(click.Group):
         """Load a command; None where there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        # What is loaded stays: to look for garbage in it takes a quarter of the time.
+        # What is loaded stays: to look for garbage in it takes up to a fifth of the time.
         gc.disable()
         try:
             command: click.Command = import_module(f"app.cli.{FOLDERS.get(cmd_name, '')}{cmd_name}").command
