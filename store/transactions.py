@@ -26,10 +26,13 @@ def transaction() -> Iterator[Session]:
             yield session
             _end(session)
         except waits.FAULTS as fault:
-            # Where the connection is lost nothing is left to roll back: that is no second fault, and hides no first.
+            understood = waits.understand(fault)
+            if isinstance(understood, WaitRanOut) and understood.connection_lost:
+                session.invalidate()  # there is nothing left to roll back
+            # Nor is there where the database is away: that is no second fault, and hides no first.
             with suppress(*waits.FAULTS):
                 session.rollback()
-            raise waits.understand(fault) from fault.__cause__
+            raise understood from fault.__cause__
 
 
 def in_transaction(do: Callable[[Session], Done]) -> Done:

@@ -1,10 +1,10 @@
 """The application asked by a test: Starlette's client, with one hop to the loop and back for a request, not eight."""
 
 import asyncio
+from typing import Any
 from urllib.parse import unquote
 
-import httpx2 as httpx
-from starlette.testclient import TestClient
+from starlette.testclient import TestClient, httpx  # the one of the two that its client is made of
 from starlette.types import ASGIApp, Message
 
 
@@ -35,7 +35,7 @@ class _Transport(httpx.BaseTransport):
         if self.loop is None or self.loop.is_closed():
             assert self.owner.portal, "the client is used as a context"
             self.loop = self.owner.portal.call(asyncio.get_running_loop)
-        exchange = _Exchange(request, self.client)
+        exchange = _Exchange(request, self.client, dict(self.owner.app_state))
         try:
             asyncio.run_coroutine_threadsafe(exchange.run(self.owner.app), self.loop).result()
         except Exception:
@@ -47,7 +47,7 @@ class _Transport(httpx.BaseTransport):
 class _Exchange:
     """One request and its answer."""
 
-    def __init__(self, request: httpx.Request, client: tuple[str, int]) -> None:
+    def __init__(self, request: httpx.Request, client: tuple[str, int], state: dict[str, Any]) -> None:
         self.request = request
         self.body: bytes | None = request.read()  # until the application has it
         self.status = 500
@@ -60,7 +60,7 @@ class _Exchange:
             "scheme": url.scheme, "path": unquote(url.path), "raw_path": url.raw_path.partition(b"?")[0],
             "query_string": url.query, "root_path": "", "client": client,
             "headers": [(name.lower(), value) for name, value in request.headers.raw],
-            "server": (url.host, url.port or {"http": 80, "https": 443}[url.scheme]), "state": {},
+            "server": (url.host, url.port or {"http": 80, "https": 443}[url.scheme]), "state": state,
         }  # fmt: skip
 
     async def run(self, app: ASGIApp) -> None:

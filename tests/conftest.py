@@ -1,6 +1,5 @@
 """What every test may ask for."""
 
-import gc
 import os
 from collections.abc import Iterator
 
@@ -51,15 +50,6 @@ def other(http: TestClient) -> api.Tenant:
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as there are cores: for a third of their time tests wait for processes that they start."""
     return (os.cpu_count() or 1) * 3 // 2
-
-
-def pytest_configure() -> None:
-    """Look for no garbage while tests are loaded and collected: what is made then stays."""
-    gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

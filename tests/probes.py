@@ -1,14 +1,11 @@
 """Requests made from the documents: for every operation one that would be fine, to spoil in one way at a time."""
 
-import os
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 
 from tests.documents import Documented, documents, operations
-
-Thing = TypeVar("Thing")
 
 JSON = "application/json"
 FLAT = "/api/v1/public/assistant/"
@@ -17,16 +14,6 @@ EVERY = [one for name in documents() for one in operations(name).values()]
 WITH_ENVELOPE = [one for one in EVERY if not one.is_page]
 WITH_BODY = [one for one in WITH_ENVELOPE if "requestBody" in one.definition]
 WITH_JSON = [one for one in WITH_BODY if JSON in one.definition["requestBody"]["content"]]
-
-# How many operations share a list of spoilt things; EVERYTHING=1 in the environment has each meet all of it.
-SHARING = 1 if os.environ.get("EVERYTHING") else 5
-_PLACES = {one.id: place for place, one in enumerate(EVERY)}
-
-
-def some(things: Iterable[Thing], operation: Documented) -> list[Thing]:
-    """An operation's share of things of which every operation should bear any: those beside it have the others."""
-    found = list(things)
-    return found[_PLACES[operation.id] % min(SHARING, len(found)) :: SHARING]
 
 
 def path(operation: Documented, **replaced: str) -> str:

@@ -65,6 +65,7 @@ class WaitRanOut(sqlalchemy.exc.SQLAlchemyError):
     def __init__(self, waited_for: str) -> None:
         super().__init__(f"The wait for {waited_for} ran out.")
         self.waited_for = waited_for
+        self.connection_lost = waited_for == _IDLE
         self.is_deadlock = waited_for == _CIRCLE  # nothing of the transaction is left
 
 

@@ -1,7 +1,6 @@
 """Bodies: what cannot be read is refused with its reason, and the three encodings say the same."""
 
 import gzip
-import itertools
 import json
 from typing import Any
 from urllib.parse import urlencode
@@ -20,7 +19,6 @@ from tests.api import Api, Tenant
 from tests.documents import Documented
 from tests.operations.rows import pairs
 from tests.probes import (
-    SHARING,
     WITH_BODY,
     WITH_JSON,
     body_schema,
@@ -30,7 +28,6 @@ from tests.probes import (
     path,
     properties,
     refusal,
-    some,
 )
 from tests.values import values
 
@@ -86,7 +83,7 @@ UNREADABLE = {
 
 @with_json
 def test_json_that_cannot_be_read_is_refused_with_its_reason(client: Api, operation: Documented) -> None:
-    for name, (content, reason) in some(UNREADABLE.items(), operation):
+    for name, (content, reason) in UNREADABLE.items():
         found = faults(send(client, operation, content))
         assert reason in found[""], f"{name}: {found}"
 
@@ -110,7 +107,7 @@ def test_whatever_number_is_read_can_be_kept_and_is_the_same_or_next_to_it(value
 
 @with_json
 def test_json_that_is_no_object_is_refused(client: Api, operation: Documented) -> None:
-    for content in some((b"null", b"true", b"1", b'"text"', b"[]", b"[{}]", b"\xef\xbb\xbf1"), operation):
+    for content in (b"null", b"true", b"1", b'"text"', b"[]", b"[{}]", b"\xef\xbb\xbf1"):
         error = refusal(send(client, operation, content), 400, "VALIDATION_ERROR")
         assert {"pointer": "", "message": "Must be an object."} in error["details"]["fields"]
 
@@ -124,16 +121,14 @@ HUGE = ["1" + "0" * 400, "9" * 4_000, "1e308", "-1e308", "9223372036854775808", 
 def test_a_number_beyond_bounds_is_refused_in_its_place(client: Api, operation: Documented) -> None:
     schema = body_schema(operation)
     for name, _ in properties(schema, "integer", "number"):
-        for number in some(HUGE, operation):
+        for number in HUGE:
             found = faults(send(client, operation, f'{{"{name}": {number}}}'.encode()))
             assert f"/{name}" in found or "" in found, (name, number, found)
             assert f"/{name}" in faults(send(client, operation, f"{name}={number}".encode(), FORM))
     for name, _ in properties(schema, "integer"):
-        for number in some(("1.5", "1e0", "1.0", "true", '"1"', "-0.5", "[1]"), operation):
+        for number in ("1.5", "1e0", "1.0", "true", '"1"', "-0.5", "[1]"):
             assert f"/{name}" in faults(send(client, operation, f'{{"{name}": {number}}}'.encode())), number
-        for text in some(
-            ("1.0", "1e1", " 1", "+1", "1_0", "%D9%A1", "0x1", "true", "NaN", "1%0A"), operation
-        ):
+        for text in ("1.0", "1e1", " 1", "+1", "1_0", "%D9%A1", "0x1", "true", "NaN", "1%0A"):
             assert f"/{name}" in faults(send(client, operation, f"{name}={text}".encode(), FORM)), text
 
 
@@ -260,15 +255,12 @@ def test_a_body_in_many_pieces_is_one_body(http: TestClient, client: Api) -> Non
 # --- Content types
 
 
-OTHER_KINDS = ("text/plain", "application/xml", "application/jsonp", "application/problem+json", "nonsense", "/", ";",
-               "application/", "multipart/mixed; boundary=x", "application/octet-stream", "text/json", "é/ü",
-               "application/json, text/plain", "a" * 20_000)  # fmt: skip
-
-
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda o: o.id)
 def test_a_body_of_another_kind_is_refused(client: Api, operation: Documented) -> None:
-    of_others = {bodies.JSON, FORM} - set(media_types(operation))
-    for kind in (*some(OTHER_KINDS, operation), *of_others):
+    for kind in ("text/plain", "application/xml", "application/jsonp", "application/problem+json", "nonsense", "/", ";",
+                 "application/", "multipart/mixed; boundary=x", "application/octet-stream", "text/json", "é/ü",
+                 "application/json, text/plain", "a" * 20_000,
+                 *{bodies.JSON, FORM} - set(media_types(operation))):  # fmt: skip
         response = client.request(
             operation.method, path(operation), content=b"{}", headers={"Content-Type": kind.encode()}
         )
@@ -278,7 +270,7 @@ def test_a_body_of_another_kind_is_refused(client: Api, operation: Documented) -
 
 @with_json
 def test_a_compressed_body_is_refused(client: Api, operation: Documented) -> None:
-    for coding in some(("gzip", "br", "deflate", "identity, gzip", "nonsense"), operation):
+    for coding in ("gzip", "br", "deflate", "identity, gzip", "nonsense"):
         response = send(client, operation, gzip.compress(b"{}"), **{"Content-Encoding": coding})
         refusal(response, 415, "UNSUPPORTED_MEDIA_TYPE")
     assert send(client, operation, b"[]", **{"Content-Encoding": "identity"}).status_code == 400
@@ -337,7 +329,7 @@ def test_every_encoding_of_the_documents_examples_says_the_same(client: Api, ope
 
 
 @with_json
-@settings(max_examples=25 // SHARING, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_a_form_is_read_as_the_same_values_as_json(operation: Documented, data: st.DataObject) -> None:
     schema = body_schema(operation)
@@ -383,23 +375,20 @@ def test_a_field_that_stands_twice_is_refused(client: Api, operation: Documented
 @with_json
 def test_a_form_that_cannot_be_read_is_refused(client: Api, operation: Documented) -> None:
     name = next(iter(body_schema(operation)["properties"]))
-    for content in some(
-        (b"=%ff", f"{name}=%ff".encode(), f"{name}=%00".encode(), b"a%00=1", f"{name}=%ED%A0%80".encode(),
-         f"{name}=\xff".encode("latin-1"), b"&".join(b"a=1" for _ in range(2_000)), b"\x00"), operation,
-    ):  # fmt: skip
+    for content in (b"=%ff", f"{name}=%ff".encode(), f"{name}=%00".encode(), b"a%00=1", f"{name}=%ED%A0%80".encode(),
+                    f"{name}=\xff".encode("latin-1"), b"&".join(b"a=1" for _ in range(2_000)), b"\x00"):  # fmt: skip
         assert "" in faults(send(client, operation, content, FORM)), content[:50]
-    for content in some((b"%zz", b"%", b"&&&", b"=", f"{name}=%u0041%".encode(), b"a" * 500_000), operation):
+    for content in (b"%zz", b"%", b"&&&", b"=", f"{name}=%u0041%".encode(), b"a" * 500_000):
         assert send(client, operation, content, FORM).status_code in (200, 201, 400, 404), content[:50]
     part = f'Content-Disposition: form-data; name="{name}"'.encode()
-    parts = (b"nonsense", b"--x", b"--x\r\n\r\n", b"--x\r\n" + part + b"\r\n\r\n1", b"--x\r\n\r\n1\r\n--x--\r\n",
-             b"--x\r\n" + part + b"\r\n\r\n\xff\r\n--x--\r\n",
-             b"--x\r\n" + part + b"\r\n\r\n\x00\r\n--x--\r\n",
-             b"--x\r\nContent-Disposition: nonsense\r\n\r\n1\r\n--x--\r\n",
-             b"--x\r\n" + b"a: " + b"b" * 100_000 + b"\r\n\r\n1\r\n--x--\r\n",
-             (b"--x\r\n" + part + b"\r\n\r\n1\r\n") * 1_500 + b"--x--\r\n")  # fmt: skip
-    boundaries = ("; boundary=x", "", "; boundary=", "; boundary=" + "y" * 500, '; boundary="')
-    for content, boundary in some(itertools.product(parts, boundaries), operation):
-        assert "" in faults(send(client, operation, content, MULTIPART + boundary)), content[:80]
+    for content in (b"nonsense", b"--x", b"--x\r\n\r\n", b"--x\r\n" + part + b"\r\n\r\n1", b"--x\r\n\r\n1\r\n--x--\r\n",
+                    b"--x\r\n" + part + b"\r\n\r\n\xff\r\n--x--\r\n",
+                    b"--x\r\n" + part + b"\r\n\r\n\x00\r\n--x--\r\n",
+                    b"--x\r\nContent-Disposition: nonsense\r\n\r\n1\r\n--x--\r\n",
+                    b"--x\r\n" + b"a: " + b"b" * 100_000 + b"\r\n\r\n1\r\n--x--\r\n",
+                    (b"--x\r\n" + part + b"\r\n\r\n1\r\n") * 1_500 + b"--x--\r\n"):  # fmt: skip
+        for boundary in ("; boundary=x", "", "; boundary=", "; boundary=" + "y" * 500, '; boundary="'):
+            assert "" in faults(send(client, operation, content, MULTIPART + boundary)), content[:80]
 
 
 @with_json

@@ -10,17 +10,7 @@ from tests import asgi
 from tests.api import Api, tenant
 from tests.documents import Documented, operations
 from tests.operations.rows import FORM, JSON, MULTIPART
-from tests.probes import (
-    EVERY,
-    WITH_ENVELOPE,
-    body_schema,
-    faults,
-    media_types,
-    parameters,
-    path,
-    refusal,
-    some,
-)
+from tests.probes import EVERY, WITH_ENVELOPE, body_schema, faults, media_types, parameters, path, refusal
 
 METHODS = (
     "GET",
@@ -192,7 +182,7 @@ CONTROLS = ("%0A", "a%0A", "%7F", "%01")
     ids=lambda value: getattr(value, "id", value),
 )
 def test_a_bad_id_is_refused(client: Api, operation: Documented, name: str, format: str | None) -> None:
-    for bad in some(BAD_IDS + CONTROLS, operation):
+    for bad in BAD_IDS + CONTROLS:
         at = path(operation, **{name: "\x01"}).replace("\x01", bad)
         response = ask(client, operation.method, at, **of_its_kind(operation))
         if format == "uuid" and bad not in CONTROLS:
@@ -212,28 +202,22 @@ queried = pytest.mark.parametrize(
 )
 
 
-BAD_SIZES = ("0", "-1", "101", "9" * 30, "9" * 5_000, "1e3", "5.0", "NaN", "Infinity", "0x10", "1_0", "", "%20",
-             "%D9%A3", "true", "null", "%205", "5%0A", "%2B5", "5,6", "+5")  # fmt: skip
-
-
 @pytest.mark.parametrize("operation", LISTS, ids=lambda o: o.id)
 def test_a_page_size_is_a_whole_number_from_1_to_100(client: Api, operation: Documented) -> None:
-    for bad in some(BAD_SIZES, operation):
+    for bad in ("0", "-1", "101", "9" * 30, "9" * 5_000, "1e3", "5.0", "NaN", "Infinity", "0x10", "1_0", "", "%20",
+                "%D9%A3", "true", "null", "%205", "5%0A", "%2B5", "5,6", "+5"):  # fmt: skip
         response = ask(client, "GET", f"{path(operation)}?page_size={bad}")
         assert "/query/page_size" in faults(response), bad
-
-
-ODD = ("%zz", "%", "%u0041", "a&b", "a;b", "=", "+", "%F0%9F%A6%84", "'", '"', "\\", "(", "*", "--")
 
 
 @queried
 def test_a_parameter_that_is_no_text_is_refused(client: Api, operation: Documented, parameter: dict) -> None:
     at, name = path(operation), parameter["name"]
-    for bad in some(("%00", "a%00b", "%ff", "%ED%A0%80", "%C3"), operation):
+    for bad in ("%00", "a%00b", "%ff", "%ED%A0%80", "%C3"):
         found = faults(ask(client, operation.method, f"{at}?{name}={bad}"))
         assert set(found) & {f"/query/{name}", "/query"}, bad
     assert f"/query/{name}" in faults(ask(client, operation.method, f"{at}?{name}=1&{name}=1"))
-    for odd in some(ODD, operation):
+    for odd in ("%zz", "%", "%u0041", "a&b", "a;b", "=", "+", "%F0%9F%A6%84", "'", '"', "\\", "(", "*", "--"):
         response = ask(client, operation.method, f"{at}?{name}={odd}")
         assert response.status_code in (200, 400, 403, 404), odd
         assert response.status_code == 200 or refusal(response, (400, 403, 404))
@@ -273,7 +257,7 @@ CURSORS = ["x", "é", "[]", "WyJuIiwgdHJ1ZV0", "bm90IGpzb24", "W10", "e30", "WyJ
 
 @pytest.mark.parametrize("operation", [o for o in LISTS if "{" not in o.path], ids=lambda o: o.id)
 def test_a_cursor_that_the_list_did_not_make_is_refused(client: Api, operation: Documented) -> None:
-    for cursor in some(CURSORS, operation):
+    for cursor in CURSORS:
         response = ask(client, "GET", path(operation), params={"cursor": cursor})
         if response.status_code != 200:  # a whole number is a place in the catalogue, whoever wrote it
             assert "/query/cursor" in faults(response), cursor

@@ -15,7 +15,7 @@ from tests.api import Api
 from tests.documents import Documented
 from tests.operations.rows import Row, ask, at_home
 from tests.operations.table.every import DOCUMENTED, ROWS, each
-from tests.probes import refusal, some
+from tests.probes import refusal
 
 Ways = tuple[TestClient, TestClient]
 PLAN = "enterprise"
@@ -51,7 +51,7 @@ def test_a_request_counts_once_against_its_own_hour(
     hour = "reads" if operation.method == "GET" else "writes"
     cap = operation.definition.get("x-limit")
     instead = bool(cap and cap.startswith("public_api_"))  # a throttle of its own
-    for way in some(ways, operation):
+    for way in ways:
         owner = at_home(operation, api.tenant(http, PLAN))
         ids = row.state(owner.live)
         client = dataclasses.replace(owner.live, http=way)
@@ -78,7 +78,7 @@ def test_who_has_no_key_is_counted_by_address(
 ) -> None:
     guides = DOCUMENTED["show_guides"], ROWS["show_guides"]
     limit = 1_000_000
-    for way in some(ways, operation):
+    for way in ways:
         owner = at_home(operation, api.tenant(http, PLAN))
         ids = row.state(owner.live)
         client = dataclasses.replace(owner.live, http=way)
@@ -118,8 +118,8 @@ def test_what_load_balancers_ask_is_counted_in_the_process_whether_redis_is_ther
 def test_without_the_limiter_everybody_is_served(
     operation: Documented, row: Row, http: TestClient, ways: Ways, settings: Settings
 ) -> None:
-    owner = at_home(operation, api.tenant(http, PLAN))
-    for way in some(ways, operation):
+    for way in ways:
+        owner = at_home(operation, api.tenant(http, PLAN))
         ids = row.state(owner.live)
         limits.configure("redis://127.0.0.1:1/0")
         try:

@@ -132,7 +132,6 @@ def test_a_connection_that_broke_at_once_is_not_given_to_the_next(caller: Caller
             kill(_PID.first(means).pid)
             organisations.take_invites(means, caller, 1)
 
-    # What ended it is told, and not that nothing could be rolled back then.
     with pytest.raises(LOST, match="terminating connection"):
         lose_it()
     for _ in range(3):
