@@ -6,6 +6,18 @@ function looked(document, reference) {
   return reference.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/").replaceAll("~0", "~")], document);
 }
 
+// The part of a document at `path`, with what it refers to in its place; a schema within itself stays a reference.
+export function resolved(document, path) {
+  const whole = (one, above) => {
+    if (Array.isArray(one)) return one.map((each) => whole(each, above));
+    if (one === null || typeof one !== "object") return one;
+    const { $ref, ...own } = one;
+    if (typeof $ref !== "string") return Object.fromEntries(Object.entries(one).map(([name, each]) => [name, whole(each, above)]));
+    return above.includes($ref) ? one : { ...whole(looked(document, $ref), [...above, $ref]), ...whole(own, above) };
+  };
+  return whole(path.reduce((found, name) => found?.[name], document), []);
+}
+
 // The headers of refusals are the same everywhere; a single example needs no choice.
 function shorten(answer, succeeds, whole) {
   if (answer.$ref) return;
@@ -28,7 +40,8 @@ export function prepared(document) {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS.filter((one) => item[one])) {
       const operation = item[method];
-      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(whole);
+      operation.parameters = [...(operation.parameters ?? []), ...(item.parameters ?? [])];
+      const parameters = operation.parameters.map(whole);
       for (const one of parameters.filter((parameter) => !parameter.required)) {
         for (const name of ["example", "examples"]) {
           delete one[name];
@@ -54,6 +67,7 @@ export function prepared(document) {
         text: `${operation.operationId} ${method} ${path} ${operation.summary} ${operation.tags[0]}`.toLowerCase(),
       });
     }
+    delete item.parameters; // each of its operations has them
   }
   const events = Object.entries(document.webhooks).map(([type, { post }]) => [type, `${type} ${post.summary} webhooks events`.toLowerCase()]);
   return { operations, events: new Map(events) };

@@ -1,7 +1,7 @@
 // The reference reads the document that the service itself is made of, so it cannot be out of date. Swagger UI shows it and
 // sends requests; what is filled in, found and shown as programs is decided here and beside this file.
 
-import { finder, prepared } from "./reference-document.js";
+import { finder, prepared, resolved } from "./reference-document.js";
 import { Missing, Needs } from "./reference-needs.js";
 import { fillIn as chosen } from "./reference-operations.js";
 import { LANGUAGES, sample } from "./reference-samples.js";
@@ -97,6 +97,8 @@ function plugin(operations, events) {
     const nothing = () => () => null;
     return {
       fn: {
+        // Its own normalises the whole document again for each operation that is opened: seconds for each.
+        resolveSubtree: async (whole, path) => ({ errors: [], spec: resolved(whole, path) }),
         opsFilter: (tagged, phrase) => {
           const finds = finder(phrase);
           const fits = (one) => finds(operations.get(one.getIn(["operation", "operationId"]))?.text ?? "");
