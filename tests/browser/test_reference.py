@@ -1,6 +1,8 @@
 """The reference in a real browser: read, searched and linked to; tests/reference tries every operation of it."""
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -8,7 +10,18 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from rules.events import EVENTS
 from tests.api import Tenant
 from tests.browser import accessibility
+from tests.documents import operations
 
+RESOLVED = """async (at) => {
+  const { prepared, resolved } = await import("/static/reference-document.js");
+  const whole = await (await fetch(at)).json();
+  prepared(whole);
+  const found = {};
+  for (const [path, item] of Object.entries(whole.paths)) {
+    for (const method of Object.keys(item)) found[item[method].operationId] = resolved(whole, ["paths", path, method]);
+  }
+  return found;
+}"""
 # The first time that something was drawn which a reader can read, in milliseconds from the click.
 FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
@@ -30,6 +43,19 @@ def test_a_link_to_an_operation_opens_it(page: Page) -> None:
     shown = operation(page, "assessments", "create_assessment")
     expect(shown).to_contain_text("/assessments/create/")
     expect(shown.locator(".filled")).to_contain_text("Give a key above")
+
+
+def test_what_an_operation_refers_to_stands_in_its_place(page: Page) -> None:
+    page.goto("/docs/")
+    shown = page.evaluate(RESOLVED, "/api/v1/public/openapi-3.1.json")
+    assert '"$ref"' not in json.dumps(shown)
+    assert {name: parameters(one["parameters"]) for name, one in shown.items()} == {
+        one.id: parameters(one.parameters) for one in operations("openapi").values()
+    }
+
+
+def parameters(given: list[dict[str, Any]]) -> set[tuple[str, str]]:
+    return {(one["in"], one["name"]) for one in given}
 
 
 def test_a_try_goes_out_with_a_key_of_its_own_each_time(page: Page, tenant: Tenant) -> None:
