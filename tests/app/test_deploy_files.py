@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 from app.instance.settings import ROOT, Settings
+from rules.languages import CATALOGUES
 from tests.hooks import wired
 from tests.shared import free_port, process
 
@@ -46,6 +48,7 @@ def in_image(path: str) -> bool:
     return kept
 
 
+OF_TESTS = {"hiring_testing"}  # for those who test against an instance: no instance needs it
 NEVER = {".data", ".venv", ".git", ".cache", ".tox", "tests", "bench", "node_modules", "__pycache__"}
 
 
@@ -89,6 +92,17 @@ def test_what_may_lie_beside_the_code_stays_out(path: str) -> None:
     assert not in_image(path)
 
 
+def test_an_image_has_all_that_a_wheel_has(image: list[str]) -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    packages = {name.rstrip("*") for name in told["packages"]["find"]["include"]} - OF_TESTS
+    assert packages == {path.partition("/")[0] for path in image if "/" in path}
+    for package, patterns in told["package-data"].items():
+        folder = ROOT / package.replace(".", "/")
+        read = [path for each in patterns for path in folder.glob(each) if path.is_file()]
+        assert read, package
+        assert {path.relative_to(ROOT).as_posix() for path in read} <= set(image), package
+
+
 def test_an_image_serves_its_api_its_pages_and_its_guides(
     image: list[str], wired: Settings, tmp_path: Path
 ) -> None:
@@ -113,6 +127,9 @@ def test_an_image_serves_its_api_its_pages_and_its_guides(
         }.items():
             answer = client.get(path)
             assert (answer.status_code, words in answer.text) == (200, True), path
+        for language in CATALOGUES:
+            page = client.get("/", headers={"Accept-Language": language}).text
+            assert f'<html lang="{language}"' in page, language
 
 
 # --- compose
@@ -124,10 +141,11 @@ def composed() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", composed())
-def test_a_container_has_limits_gains_no_privileges_and_has_time_to_end(name: str) -> None:
+def test_a_container_has_limits_a_root_that_is_only_read_no_more_privileges_and_time_to_end(name: str) -> None:
     one = composed()[name]
     assert {"mem_limit", "cpus", "pids_limit"} <= one.keys()
     assert "no-new-privileges:true" in one["security_opt"]
+    assert one["read_only"] is True
     assert seconds(one["stop_grace_period"]) >= 10
 
 
@@ -141,7 +159,6 @@ OURS = [name for name, one in composed().items() if one["image"] == "hiring"]
 @pytest.mark.parametrize("name", OURS)
 def test_a_container_of_ours_writes_nowhere_but_where_it_keeps_things(name: str) -> None:
     one = composed()[name]
-    assert one["read_only"] is True
     assert one["cap_drop"] == ["ALL"]
     assert [mount.split(":")[0] for mount in one["tmpfs"]] == ["/tmp"]
     assert one["ulimits"]["nofile"] >= 65536
