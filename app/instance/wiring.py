@@ -32,7 +32,7 @@ def configure(
     if settings.plans:
         plans.override(settings.plans)
     tables.complete()
-    waits = _waits(settings, for_requests=for_requests)
+    waits = patience(settings, for_requests=for_requests)
     engine.configure(
         settings.database_url,
         pool_size=pool_size,
@@ -70,11 +70,15 @@ def configure(
     )
 
 
-def _waits(settings: Settings, *, for_requests: bool) -> Waits:
+def patience(settings: Settings, *, for_requests: bool) -> Waits:
+    """Return how long a process waits for the database, and for Redis."""
     if not for_requests:
         return Waits(tcp=settings.tcp_seconds)
     return Waits(
-        settings.statement_seconds, settings.lock_seconds, settings.idle_seconds, settings.tcp_seconds
+        statement=settings.statement_seconds,
+        lock=settings.lock_seconds,
+        idle=settings.idle_seconds,
+        tcp=settings.tcp_seconds,
     )
 
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, delete, func, select
+from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, bindparam, delete, func, select
 from sqlalchemy.orm import Mapped, Session, contains_eager, mapped_column, relationship
 
 from rules import recordings as rules
@@ -17,8 +17,10 @@ from store.assessing.sessions import CandidateSession, Sitting
 from store.branding.settings import Settings
 from store.database import secrets
 from store.database.aside import Row
-from store.database.base import Base, Owned
+from store.database.base import Base, Owned, Party
 from store.database.due import Due, DueByOwner
+from store.database.engine import Means
+from store.database.prepared import Prepared
 
 SEALED = "recordings:"
 
@@ -122,16 +124,35 @@ def seal(session_id: UUID) -> str:
     return secrets.encrypt(f"{SEALED}{session_id}")
 
 
+def _sealed(token: str) -> UUID | None:
+    opened = secrets.opened(token, rules.LINK_FOR) or ""
+    return UUID(opened.removeprefix(SEALED)) if opened.startswith(SEALED) else None
+
+
+_OWNER = Prepared(
+    select(Invitation.organisation_id, Invitation.livemode)
+    .join(CandidateSession, CandidateSession.invitation_id == Invitation.id)
+    .where(CandidateSession.id == bindparam("session_id"))
+)
+
+
+def owner(means: Means, token: str) -> Party | None:
+    """Say whose and of which mode the sitting of a link is; None where its time is over, or it is none."""
+    session_id = _sealed(token)
+    row = _OWNER.first(means, session_id=session_id) if session_id else None
+    return row and (row.organisation_id, row.livemode)
+
+
 def unseal(session: Session, token: str) -> CandidateSession | None:
     """Load the sitting of a link with its invitation and assessment; None where its time is over, or it is none."""
-    opened = secrets.opened(token, rules.LINK_FOR) or ""
-    if not opened.startswith(SEALED):
+    session_id = _sealed(token)
+    if session_id is None:
         return None
     found = (
         select(CandidateSession)
         .join(CandidateSession.invitation)
         .join(Invitation.assessment)
-        .where(CandidateSession.id == UUID(opened.removeprefix(SEALED)))
+        .where(CandidateSession.id == session_id)
         .options(contains_eager(CandidateSession.invitation).contains_eager(Invitation.assessment))
     )
     return session.scalars(found).first()

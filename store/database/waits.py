@@ -9,7 +9,7 @@ import sqlalchemy.exc
 from psycopg import errors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Waits:
     """Limits in seconds; those of whoever works behind the web unless said otherwise."""
 

@@ -141,7 +141,9 @@ def composed() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", composed())
-def test_a_container_has_limits_a_root_that_is_only_read_no_more_privileges_and_time_to_end(name: str) -> None:
+def test_a_container_has_limits_a_root_that_is_only_read_no_more_privileges_and_time_to_end(
+    name: str,
+) -> None:
     one = composed()[name]
     assert {"mem_limit", "cpus", "pids_limit"} <= one.keys()
     assert "no-new-privileges:true" in one["security_opt"]

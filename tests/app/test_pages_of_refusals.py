@@ -32,7 +32,9 @@ def state(request: pytest.FixtureRequest, http: TestClient, settings: Settings) 
     if request.param == "outage":
         engine.configure("postgresql://nobody@127.0.0.1:1/nothing")
     yield request.param
-    engine.configure(settings.database_url, pool_size=settings.threads + 4, limits=Waits(5, 2, 60))
+    engine.configure(
+        settings.database_url, pool_size=settings.threads + 4, limits=Waits(statement=5, lock=2, idle=60)
+    )
 
 
 @pytest.mark.parametrize("path", [*PEOPLE, f"/join/{TOKEN}", f"/offer/{TOKEN}", f"/interview/{TOKEN}"])

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from app.http.pipeline import Pipeline
+from app.http.threads import lanes
 from app.http.threads.lanes import AT_ONCE
 from app.instance.settings import ROOT
 from store.operating import clocks
@@ -112,6 +113,20 @@ def resolved(node: ast.AST, names: dict[str, Any]) -> Any:
         owner = resolved(node.value, names)
         return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
     return None
+
+
+@each(lambda one: lane(one) in SLOW and not one.keyed and "{token}" in one.path)
+def test_what_is_asked_with_a_link_counts_for_its_organisation(
+    operation: Documented, row: Row, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    party = lanes.party
+    monkeypatch.setattr(lanes, "party", lambda *asked: counted.append(party(*asked)) or counted[-1])
+    for one in (row, *row.also):
+        ids = one.state(tenant.live)
+        counted.clear()
+        ask(tenant.live, operation, one, ids)
+        assert counted == [(tenant.organisation.id, True)]
 
 
 @each(lambda one: lane(one) == AT_ONCE)

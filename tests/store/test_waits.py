@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -13,6 +14,7 @@ from psycopg import errors
 from sqlalchemy import text
 
 import store
+from app.instance import wiring
 from app.instance.settings import Settings
 from store.database import engine, waits
 from store.database.engine import Change
@@ -31,6 +33,12 @@ Opens = Callable[[], AbstractContextManager[Change]]
 CHANGES = pytest.mark.parametrize("opens", [store.transaction, store.writing])
 
 
+def test_each_setting_is_the_limit_of_its_name(settings: Settings) -> None:
+    told = replace(settings, statement_seconds=1, lock_seconds=2, idle_seconds=3, tcp_seconds=4)
+    assert wiring.patience(told, for_requests=True) == Waits(statement=1, lock=2, idle=3, tcp=4)
+    assert wiring.patience(told, for_requests=False) == Waits(tcp=4)
+
+
 @pytest.fixture
 def short(app: object, settings: Settings) -> Iterator[None]:
     """The store with short limits; the usual ones afterwards."""
@@ -46,7 +54,9 @@ def scarce(app: object, settings: Settings) -> Iterator[None]:
 def configured(settings: Settings, **options: Any) -> Iterator[None]:
     engine.configure(settings.database_url, **options)
     yield
-    engine.configure(settings.database_url, pool_size=settings.threads + 4, limits=Waits(5, 2, 60))
+    engine.configure(
+        settings.database_url, pool_size=settings.threads + 4, limits=Waits(statement=5, lock=2, idle=60)
+    )
 
 
 def by_session(means: Any, statement: str, **values: Any) -> None:

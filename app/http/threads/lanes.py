@@ -12,7 +12,7 @@ from app.instance.settings import Settings
 from gateways.load import Load
 from store.accounts import organisations
 from store.applying import status_links
-from store.assessing import invitations
+from store.assessing import invitations, recordings
 from store.database.base import Party
 from store.database.engine import Means
 from store.interviewing import rooms
@@ -76,7 +76,8 @@ def _lane(name: str, threads: int, share: int, room: int, seconds: float, load: 
 
 def _of_token(means: Means, token: str) -> Party | None:
     return (
-        invitations.owner(means, token)
+        recordings.owner(means, token)  # asks only of what was sealed here
+        or invitations.owner(means, token)
         or offers.owner(means, token)
         or rooms.owner(means, token)
         or status_links.owner(means, token)
