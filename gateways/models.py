@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import orjson
 
-from gateways.exchanges import CONNECT_SECONDS
+from gateways.exchanges import CONNECT_SECONDS, run
 from rules import assistant
 from rules.assistant import Said
 from rules.errors import AiDisabled, AiProviderError
@@ -106,7 +106,7 @@ def _exchange(model: Model, asked: dict[str, Any], seconds: float) -> bytes:
     """Send it and return the answer's body; what goes wrong is raised without a word of what was said."""
     openai = _library()
     try:
-        return asyncio.run(_take(openai, model, asked, seconds))
+        return run(_take(openai, model, asked, seconds))
     except (TimeoutError, openai.APITimeoutError):
         raise Late("The model did not answer in time.") from None
     except openai.APIStatusError as fault:

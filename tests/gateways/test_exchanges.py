@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
+import httpx
 import pytest
 
 from gateways import briefs, files, models
@@ -63,6 +64,35 @@ def test_a_model_that_drips_is_late(dripping: Dripping, monkeypatch: pytest.Monk
     monkeypatch.setattr(models, "_model", models.Model(dripping.url, "model", ""))
     assert briefs.write(briefs.transcript("CV", "Job", "Text", []), seconds=0.5).late
     assert dripping.left.wait(30)
+
+
+def test_a_name_that_is_looked_up_for_ever_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, look_up = threading.Event(), socket.getaddrinfo
+
+    def slow(host: bytes | str, *asked: object, **options: object) -> object:
+        # No name server of this machine can be made to be silent.
+        if host in (b"slow.example", "slow.example"):
+            found.wait()
+        return look_up(host, *asked, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    monkeypatch.setattr(models, "_model", models.Model("http://slow.example", "model", ""))
+    ended = threading.Event()
+
+    def ask() -> None:
+        for _ in range(6):  # more than one name may have threads
+            with pytest.raises(TimeoutError):
+                exchange("GET", "http://slow.example/", seconds=0.2)
+        assert briefs.write(briefs.transcript("CV", "Job", "Text", []), seconds=0.2).late
+        with pytest.raises(httpx.ConnectError):
+            exchange("GET", "http://localhost:1/", seconds=5)
+        ended.set()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert ended.wait(30)
+    found.set()
+    asking.join()
 
 
 def test_a_bucket_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
