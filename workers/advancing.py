@@ -217,8 +217,10 @@ class _Clock:
         with store.at_once() as means:
             rooms = dict.fromkeys(clocks.endpoints(means, self.organisation_id), AT_ONCE)
             claimed = sending.claim(means, rooms, lease=LEASE)
-        if claimed:
-            deliveries.settle(self.attempt(claimed))
+        results = self.attempt(claimed) if claimed else []
+        latest = time.monotonic() + PATIENCE_SECONDS
+        while results and (results := deliveries.settle(results)) and time.monotonic() < latest:
+            time.sleep(deliveries.HELD_PAUSE)  # whoever holds an endpoint will be done soon
         return bool(claimed)
 
     def _note(self) -> None:

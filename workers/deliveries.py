@@ -34,6 +34,8 @@ POLL_SECONDS = 1.0  # the net below the bell
 LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
 CLAIM_SECONDS = 0.03  # that events wait for a claim to end, which takes a fifth of it
 BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
+# Between two tries to write results of an endpoint that somebody else holds; and after how long nothing more is taken.
+HELD_PAUSE, HELD_SECONDS = 0.05, 0.25
 
 Result = TypeVar("Result")
 
@@ -59,6 +61,7 @@ class Sender:
         self._under_way: dict[UUID, tuple[Claimed, GiveUp]] = {}
         self._results: list[Attempt] = []
         self._has_results, self._is_over = asyncio.Event(), False
+        self._held: dict[UUID, float] = {}  # endpoints that somebody else holds, since when
         self._unwritten: list[Claimed] = []  # have a result that found no room, and their slot until it does
 
     def start(self) -> None:
@@ -211,23 +214,39 @@ class Sender:
                     self._free(claimed)
                 self._unwritten.clear()
                 self._begin()
+                if self._held:
+                    await asyncio.sleep(HELD_PAUSE)
 
     async def _settle(self, batch: list[Attempt]) -> None:
         """Write results down, however long the database is away; one that cannot be written spoils no other."""
         while True:
             try:
-                await self._in_thread(lambda: settle(batch))
+                self._hold_back(batch, await self._in_thread(lambda: settle(batch)))
                 return
             except store.OUTAGES as fault:
                 log.warning("Results of deliveries could not be written; trying again: %s", fault)
                 if self._left() <= 0:
                     return  # they are sent again when their leases are over
                 await asyncio.sleep(POLL_SECONDS)
-            except Exception:
+            except Exception as fault:
                 log.exception("Results of deliveries could not be written.")
+                if len(batch) == 1 and isinstance(fault, store.WaitRanOut):
+                    self._hold_back(batch, batch)
                 break
         for one in batch if len(batch) > 1 else ():
             await self._settle([one])
+
+    def _hold_back(self, batch: list[Attempt], held: list[Attempt]) -> None:
+        """Keep what could not be written of endpoints that others hold; meanwhile nothing more of those is taken."""
+        moment, ends = time.monotonic(), {one.endpoint_id for one in held}
+        for id in {one.endpoint_id for one in batch} - ends:
+            if self._held.pop(id, None):
+                self._look_soon()
+        for id in ends:
+            self._held.setdefault(id, moment)
+        self._shares.passed_by = {id for id, since in self._held.items() if moment - since > HELD_SECONDS}
+        if self._left() > 0:  # else they are sent again when their leases are over
+            self._results += held
 
     # --- Ending
 
@@ -266,11 +285,15 @@ class Sender:
         return await self._loop.run_in_executor(self._database, function)
 
 
-def settle(batch: Sequence[Attempt]) -> None:
-    """Write down what came of attempts, and tell of endpoints that were switched off."""
+def settle(batch: Sequence[Attempt]) -> list[Attempt]:
+    """Write down what came of attempts, and tell of endpoints that were switched off; return what is to be tried again.
+
+    That is what came of endpoints that somebody else holds.
+    """
     change = store.at_once if all(one.outcome.succeeded for one in batch) else store.writing
     with change() as means:
-        disabled = sending.settle(means, batch)
-    for endpoint_id, reason in disabled:
+        settled = sending.settle(means, batch)
+    for endpoint_id, reason in settled.disabled:
         measures.SWITCHED_OFF.inc()
         log.warning("A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id})
+    return settled.held

@@ -68,6 +68,7 @@ class Shares:
         self._held = Load(2 * SLOTS, 2 * share, 2 * CONNECTIONS)
         self._failing = Load(SLOTS // 2, share // 2, FAILING)  # of them
         self._under_way = Load(SLOTS, share, CONNECTIONS)
+        self.passed_by: set[UUID] = set()  # endpoints of which nothing is claimed for now
         self._waiting: dict[UUID, dict[UUID, deque[Claimed]]] = {}
         # Of which organisations something waits, by how much they have under way; at the end who may have no more.
         self._ranks: list[dict[UUID, None]] = [{} for _ in range(share + 1)]
@@ -83,7 +84,7 @@ class Shares:
 
     def full(self) -> list[UUID]:
         """Return the organisations and endpoints of which no more are claimed."""
-        return self._held.full(ORGANISATION) + self._held.full(ENDPOINT)
+        return [*self._held.full(ORGANISATION), *self._held.full(ENDPOINT), *self.passed_by]
 
     def rooms(self, due: Sequence[Due]) -> dict[UUID, int]:
         """Say how much of each endpoint may be claimed: who has least comes first, then who waits longest."""
@@ -95,7 +96,7 @@ class Shares:
 
             ends: defaultdict[UUID, dict[UUID, int]] = defaultdict(dict)
             for one in due:
-                if one.failing == failing:
+                if one.failing == failing and one.endpoint_id not in self.passed_by:
                     ends[one.organisation_id][one.endpoint_id] = left(ENDPOINT, one.endpoint_id)
             wishes = {id: min(left(ORGANISATION, id), sum(each.values())) for id, each in ends.items()}
             held = self._held.counts

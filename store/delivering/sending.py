@@ -135,11 +135,12 @@ _RECORDS = Prepared(
     )
     .where(WebhookEndpoint.id == func.any(bindparam("ids")))
     .order_by(WebhookEndpoint.id)
-    .with_for_update(key_share=True)
+    .with_for_update(key_share=True, skip_locked=True)
 )
-# Whoever changes several endpoints locks them in one order, before anything else. What is pending is asked for in a
-# CASE, which no index answers: there may be many thousands, of which PostgreSQL believes that they are few, and then
-# it reads all of them for one result. And a plan that is kept from when there were few reads all rows there are.
+# An endpoint that somebody else holds is passed by, and what its attempts came to is written later: nobody's results
+# wait for somebody else's endpoint. What is pending is asked for in a CASE, which no index answers: there may be many
+# thousands, of which PostgreSQL believes that they are few, and then it reads all of them for one result. And a plan
+# that is kept from when there were few reads all rows there are.
 _SETTLE = Prepared(
     text("""
     WITH record AS (
@@ -148,7 +149,8 @@ _SETTLE = Prepared(
             last_triggered_at timestamptz
         )
     ), locked AS MATERIALIZED (
-        SELECT id FROM webhook_endpoints WHERE id IN (SELECT id FROM record) ORDER BY id FOR NO KEY UPDATE
+        SELECT id FROM webhook_endpoints WHERE id IN (SELECT id FROM record) ORDER BY id
+        FOR NO KEY UPDATE SKIP LOCKED
     ), settled AS (
         UPDATE deliveries AS delivery
         SET status = result.status, attempts = result.attempts, next_attempt_at = result.next_attempt_at,
@@ -176,13 +178,23 @@ _SETTLE = Prepared(
         pending_delivery_count = endpoint.pending_delivery_count - coalesce(done.count, 0)
     FROM record JOIN locked ON locked.id = record.id LEFT JOIN done ON done.endpoint_id = record.id
     WHERE endpoint.id = record.id
+    RETURNING endpoint.id
     """),
     planned_by_values=True,
 )
+_KNOWN = Prepared(select(WebhookEndpoint.id).where(WebhookEndpoint.id == func.any(bindparam("ids"))))
 
 
-def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]:
-    """Write what came of many attempts; return the endpoints that this switched off, and why.
+@dataclass(frozen=True)
+class Settled:
+    """What came of writing results down."""
+
+    disabled: list[tuple[UUID, str]]  # the endpoints that this switched off, and why
+    held: list[Attempt]  # not written, since somebody else holds the endpoint
+
+
+def settle(means: Change, attempts: Sequence[Attempt]) -> Settled:
+    """Write what came of many attempts, but for endpoints that somebody else holds.
 
     It is one statement where all of them succeeded. A delivery that somebody else has settled meanwhile stays as it is,
     and so does one that somebody else has claimed, unless it succeeded.
@@ -196,7 +208,7 @@ def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]
     for attempt in sorted(attempts, key=lambda one: one.moment):
         record = records.get(attempt.endpoint_id)
         if record is None:
-            continue  # deleted meanwhile, and its deliveries with it
+            continue  # held by somebody else; or deleted meanwhile, and its deliveries with it
         verdict = retries.judge(
             attempt.outcome, attempts=attempt.number, failing_since=record.failing_since, now=now()
         )
@@ -205,13 +217,13 @@ def settle(means: Change, attempts: Sequence[Attempt]) -> list[tuple[UUID, str]]
             disabled.append((attempt.endpoint_id, str(verdict.disabled_reason)))
             if attempt.outcome.status_code != GONE and record.failing_since:
                 probes.ask(means, attempt.endpoint_id, record.failing_since, made=0)
+    written = set()
     if results:
-        _SETTLE.run(
-            means,
-            results=rows(list(results.values())),
-            records=rows([vars(one) for one in records.values()]),
-        )
-    return disabled
+        its = rows([vars(one) for one in records.values()])
+        written = {row.id for row in _SETTLE.all(means, results=rows(list(results.values())), records=its)}
+    left = {one.endpoint_id for one in attempts} - written
+    held = {row.id for row in _KNOWN.all(means, ids=list(left))} if left else set()
+    return Settled(disabled, [one for one in attempts if one.endpoint_id in held])
 
 
 @dataclass

@@ -226,11 +226,11 @@ def await_wait(session: Session, pid: int) -> None:
     assert any(session.scalar(WAITS, {"pid": pid}) for _ in range(TRIES)), "it does not wait"
 
 
-def test_making_deliveries_and_writing_down_results_never_wait_for_each_other_in_a_circle(
+def test_results_are_written_beside_deliveries_that_are_being_made_but_for_an_endpoint_that_is_held(
     caller: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient = Prepared(text(fanout._WAITING.statement.text.replace("'30'", "'60000'")))
-    monkeypatch.setattr(fanout, "_WAITING", patient)  # what waits in a circle is to be found in it
+    monkeypatch.setattr(fanout, "_WAITING", patient)
     ids = [new_endpoint(caller, f"https://example.com/{number}")[0] for number in range(20)]
     happen(caller, "job.created")
     assert turn().deliveries == len(ids)
@@ -238,29 +238,25 @@ def test_making_deliveries_and_writing_down_results_never_wait_for_each_other_in
         claimed = sending.claim(session, dict.fromkeys(ids, 1), lease=LEASE)
     happen(caller, "job.closed")
     started: Queue[int] = Queue()
-
-    def settle() -> None:
-        with store.transaction() as session:
-            begin(session, started)
-            results = [
-                sending.Attempt(one.id, one.endpoint_id, 1, now(), Outcome(200, 1), one.lease_until)
-                for one in claimed
-            ]
-            sending.settle(session, results)
+    results = [
+        sending.Attempt(one.id, one.endpoint_id, 1, now(), Outcome(200, 1), one.lease_until)
+        for one in claimed
+    ]
 
     def fan_out() -> fanout.FannedOut:
         with store.transaction() as session:
             begin(session, started)
             return fanout.fan_out(session, limit=100)
 
-    with ThreadPoolExecutor(2) as pool:
-        # The one that writes results comes first to an endpoint that somebody holds, and will want all the others; the
-        # one that makes deliveries comes after it, and must not hold any of these by then.
+    with ThreadPoolExecutor(1) as pool:
+        # Who makes deliveries waits for the first endpoint, and must not hold any of the others by then.
         with locked(min(ids), "NO KEY UPDATE") as session:
-            settling = pool.submit(settle)
-            await_wait(session, started.get())
             fanning = pool.submit(fan_out)
             await_wait(session, started.get())
-        settling.result()
+            with store.transaction() as writing:
+                settled = sending.settle(writing, results)
+        assert [one.endpoint_id for one in settled.held] == [min(ids)]
         assert fanning.result().deliveries == len(ids)
+    with store.transaction() as writing:
+        assert sending.settle(writing, settled.held).held == []
     assert [one.status for id in ids for one in deliveries_of(id)] == ["delivered", "pending"] * len(ids)

@@ -403,7 +403,7 @@ def test_gone_switches_the_endpoint_off_and_everything_waits(caller):
     happen(caller, "job.created", "job.closed")
     fan_out()
     first, second = claim(id)
-    assert len(settle([first], Outcome(410))) == 1
+    assert len(settle([first], Outcome(410)).disabled) == 1
     settle([second], Outcome(500))
     endpoint = endpoint_of(id)
     assert not endpoint.is_active

@@ -152,6 +152,10 @@ def test_a_result_is_written_down_without_a_look_at_what_waits(backlog, monkeypa
         def run(self, session, **values):
             plans.append(asked(session, self.statement, **values))
 
+        def all(self, session, **values):
+            self.run(session, **values)
+            return []
+
     for name in ("_SETTLE", "_RELEASE"):
         monkeypatch.setattr(sending, name, Explained(getattr(sending, name)))
     with store.transaction() as session:

@@ -30,11 +30,12 @@ from tests.hooks import (
     endpoint_of,
     happen,
     let_time_pass,
+    new_caller,
     new_endpoint,
     wait_until,
     wired,
 )
-from tests.receiver import Answer
+from tests.receiver import NOT_BY_ITSELF, Answer
 from workers import deliveries
 from workers.deliveries import Sender
 from workers.shares import CONNECTIONS, LEASE
@@ -116,6 +117,34 @@ def test_an_event_arrives_signed_in_both_forms(worker, caller, receiver):
     assert stripe.WebhookSignature.verify_header(request.body.decode(), header, secret, tolerance=300)
     settled(id, 1)
     assert deliveries_of(id)[0].payload == envelope
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_who_holds_an_endpoint_keeps_nobody_elses_results_from_being_written(
+    worker, caller, receiver, status
+):
+    held, _ = new_endpoint(caller, receiver.url)
+    other = new_caller()
+    free, _ = new_endpoint(other, receiver.url)
+    is_held = threading.Event()
+
+    def respond(_):
+        assert is_held.wait(30)
+        return Answer(status, NOT_BY_ITSELF)
+
+    receiver.answer(respond)
+    happen(caller, *["job.created"] * 3)
+    receiver.wait_for(3)
+    with store.transaction() as session:
+        webhooks.get(session, caller, held, lock=True)
+        receiver.answer(200)
+        is_held.set()
+        happen(other, "job.created")
+        settled(free, 1)
+        assert {one.attempts for one in deliveries_of(held)} == {0}
+    wait_until(lambda: {one.attempts for one in deliveries_of(held)} == {1})
+    assert endpoint_of(held).pending_delivery_count == (0 if status == 200 else 3)
+    assert len({request.id for request in receiver.wait_for(4)}) == 4  # none was sent twice
 
 
 def test_while_two_secrets_live_both_sign(worker, caller, receiver):
