@@ -105,7 +105,7 @@ def measure(quick: bool) -> list[Figure]:
             slow = [percentiles(steady(settings)) for _ in range(rounds)]
     one, two = ours[1], ours[2]
     (p50, p99), (slow_p50, slow_p99) = zip(*waits, strict=True), zip(*slow, strict=True)
-    twice = [both / alone for both, alone in zip(two.rates, one.rates, strict=True)]
+    twice = figures.ratios(two.rates, one.rates)
     rooms = [1 / (1 - idle) for idle in one.idle]
     return [
         *(figures.plain(f"deliveries: aiohttp, {many} connections", posts[many], "/s") for many in RIVALS),
@@ -117,7 +117,7 @@ def measure(quick: bool) -> list[Figure]:
         *(
             figures.at_least(
                 f"deliveries: one worker as a multiple of aiohttp, {many} connections",
-                [mine / theirs for mine, theirs in zip(one.rates, posts[many], strict=True)],
+                figures.ratios(one.rates, posts[many]),
                 "x",
                 1.0,
             )

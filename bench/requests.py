@@ -124,7 +124,7 @@ def conclude(sides: dict[str, Side]) -> list[Figure]:
     made = [
         figures.beside(
             f"{kind}: {what} as a multiple of {peer}",
-            ratios(ours, sides[peer], kind, name),
+            figures.ratios(ours.all(kind, name), sides[peer].all(kind, name)),
             "x",
             TARGETS.get((kind, name, peer)),
         )
@@ -136,7 +136,7 @@ def conclude(sides: dict[str, Side]) -> list[Figure]:
         tails = [one.p99 / one.p50 for one in ours.rounds[kind]]
         made.append(figures.at_most(f"{kind}: p99 as a multiple of p50", tails, "x", 4))
     twenty, hundred = (ours.all(kind, "cpu") for kind in ("page_20", "page_100"))
-    dearer = [many / few for many, few in zip(hundred, twenty, strict=True)]
+    dearer = figures.ratios(hundred, twenty)
     made.append(figures.at_most("page of 100: CPU as a multiple of a page of 20", dearer, "x", 4))
     made.append(figures.at_most("page of 100: CPU", [one / 1000 for one in hundred], "ms", 10))
     for kind in KINDS:
@@ -148,10 +148,6 @@ def conclude(sides: dict[str, Side]) -> list[Figure]:
                 figures.plain(f"{kind}: {name} p99", side.all(kind, "p99"), "ms"),
             ]
     return made
-
-
-def ratios(ours: Side, theirs: Side, kind: str, name: str) -> list[float]:
-    return [one / other for one, other in zip(ours.all(kind, name), theirs.all(kind, name), strict=True)]
 
 
 if __name__ == "__main__":
