@@ -22,6 +22,8 @@ TARGETS = {
     ("get", "rate", "litestar"): (">=", 1.0),
     ("get", "rate", "fastapi"): (">=", 1.2),
     ("get", "rate", "django_rest"): (">=", 5.0),
+    ("page_20", "rate", "litestar"): (">=", 1.0),
+    ("page_100", "rate", "litestar"): (">=", 1.0),
     ("post", "cpu", "fastapi"): ("<=", 0.75),
     ("post", "rate", "fastapi"): (">=", 1.0),
 }
