@@ -1,6 +1,7 @@
 """What a candidate's program costs: a start, programs a second and core, and "Run" with twenty candidates at once.
 
-`python -m bench.sandbox`. Alone, without a service: what the walls cost is measured, not what HTTP adds.
+And a CV read, and a letter printed. `python -m bench.sandbox`. Alone, without a service: what the walls cost is
+measured, not what HTTP adds.
 """
 
 import math
@@ -11,14 +12,15 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 
 from bench import figures
 from bench.figures import Figure, at_least, at_most, plain
 from gateways import languages, sandbox
-from gateways.cv import reading
+from gateways.cv import orders, reading, walled
 from gateways.jail.walls import ENVIRONMENT
 from gateways.letters import printing
+from tests.cvs import latin
+from tests.cvs.expected import TODAY
 
 CANDIDATES, TESTS = 20, 3
 # Milliseconds for 95 of 100 who press "Run" at once; trivial programs a second and core.
@@ -26,6 +28,14 @@ ANSWER, A_SECOND = (
     1_000.0,
     40.0,
 )
+READ = 150.0  # ms of CPU for a CV of one page in PDF
+TEXT = b"Ada Lovelace\nada@example.com\n"
+# Reads a CV, and then tells how much CPU it and its children have used, in seconds.
+COUNTED = f"""{orders.START}
+import resource
+spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(sum(one.ru_utime + one.ru_stime for one in spent), file=sys.stderr)
+"""
 TRIVIAL = {
     "python": "print(int(input()) + 1)",
     "javascript": 'console.log(Number(require("fs").readFileSync(0, "utf8")) + 1)',
@@ -50,6 +60,7 @@ def measure(quick: bool) -> list[Figure]:
     count = 20 if quick else 100
     first = _times(lambda: _run("python"), 1)
     runs = [language for language in TRIVIAL if sandbox.available(language)]
+    page = latin.english_pdf().content
     return [
         plain("sandbox: the first program, everything found out", first[0], "ms"),
         *_spread("sandbox: python, a bare process of the same interpreter", _times(_bare, count)),
@@ -65,7 +76,14 @@ def measure(quick: bool) -> list[Figure]:
             for language in runs
             for figure in _spread(f"sandbox: {language}", _times(lambda one=language: _run(one), count))
         ),
-        *_spread("sandbox: a short CV read", _times(_read, count)),
+        *_spread("sandbox: a short CV read", _times(lambda: _read(TEXT), count)),
+        *_spread("sandbox: a CV of one page in PDF read", _times(lambda: _read(page), count)),
+        at_most(
+            "sandbox: a CV of one page in PDF: CPU of the process that reads it",
+            [_cpu_of_reading(page) for _ in range(count)],
+            "ms",
+            READ,
+        ),
         *_spread("sandbox: a short letter printed", _times(_print_letter, count)),
         *_throughput(3 * count // figures.ROUNDS, cores),
         *(_together(language, 2 if quick else 5) for language in runs),
@@ -85,9 +103,20 @@ def _run(language: str) -> None:
         raise SystemExit(f"{language}: {done}")
 
 
-def _read() -> None:
-    if reading.parse(b"Ada Lovelace\nada@example.com\n", today=date(2026, 1, 1)).error:
+def _read(content: bytes) -> None:
+    if reading.parse(content, today=TODAY).error:
         raise SystemExit("the CV could not be read")
+
+
+def _cpu_of_reading(content: bytes) -> float:
+    """Return the ms of CPU, user and system, of the process that reads a PDF and of its children.
+
+    Those that build and watch its walls are not in it.
+    """
+    answer = walled.read(COUNTED, orders.orders("pdf", today=TODAY), content, orders.SECONDS)
+    assert answer
+    assert answer["stdout"], answer
+    return 1000 * float(answer["stderr"])
 
 
 def _print_letter() -> None:
