@@ -29,3 +29,9 @@ def test_a_list_is_told_of_with_all_rounds_of_its_worst_case() -> None:
         "the same at worst of 2 filters in order": (1.2, (1.0, 1.5)),
         "slowest page of them": (6.0, (4.0, 9.0)),
     }
+
+
+def test_a_page_for_which_an_index_is_walked_from_end_to_end_is_missed() -> None:
+    walked = depth.Found("by reminded_at", 3, firsts=[240.0, 250.0, 260.0], passed=900_000)
+    [slowest] = [one for one in depth.tell(next(iter(every(1000))), [walked]) if "slowest" in one.name]
+    assert (slowest.value, slowest.target, slowest.met) == (250.0, "<= 100", False)
