@@ -4,7 +4,6 @@ Each page is asked for as a browser asks for it, by an owner and by a recruiter 
 belongs, of a thousand invitations and of a hundred thousand.
 """
 
-import statistics
 import sys
 import time
 import urllib.request
@@ -76,7 +75,7 @@ def measure(quick: bool) -> list[Figure]:
                     session.execute(text("ANALYZE invitations"))
                 for who, cookie in people.items():
                     for what, query in PAGES.items():
-                        taken[who, what, last] = median(port, cookie, query)
+                        taken[who, what, last] = [ask(port, cookie, query) for _ in range(ROUNDS)]
         finally:
             figures.stop(process)
     found = []
@@ -86,9 +85,10 @@ def measure(quick: bool) -> list[Figure]:
             found.append(
                 figures.at_most(f"area: invitations by {what}, {who}, of {most:,}", many, "s", LIMIT)
             )
+            growth = figures.ratios(many, few)  # not of neighbours: the table grows but once
             found.append(
                 figures.at_most(
-                    f"area: invitations by {what}, {who}, against {FEW:,}", many / few, "times", GROWTH
+                    f"area: invitations by {what}, {who}, against {FEW:,}", growth, "times", GROWTH
                 )
             )
     return found
@@ -106,11 +106,6 @@ def sign_in() -> Iterator[tuple[str, str]]:
                 session.execute(text(SQUAD), {"user_id": made.user_id})
             _, token = signed_in.begin(session, made.id, address="198.51.100.7", agent="a browser")
         yield role, f"{links.cookie()}={token}; area-livemode=true"
-
-
-def median(port: int, cookie: str, query: str) -> float:
-    """Ask for a page some times; return how long the one in the middle took."""
-    return statistics.median(ask(port, cookie, query) for _ in range(ROUNDS))
 
 
 def ask(port: int, cookie: str, query: str) -> float:

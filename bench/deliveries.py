@@ -27,9 +27,10 @@ from rules.events import public_id as webhook_id
 from store import events
 from store.accounts import organisations
 from store.delivering import webhooks
+from workers import shares
 
 EVENTS, QUICK_EVENTS = 20_000, 4_000
-RIVALS = (64, 320)  # connections of aiohttp; a worker of ours has at most 16 to each of 20 endpoints
+RIVALS = (64, 320)  # connections of aiohttp, and of a worker of ours that has endpoints for as many
 STEADY, STEADY_SECONDS = 100, 5  # events a second, one commit each
 SLOW_SECONDS, SLOW_ENDPOINTS, SLOW_EVENTS = 2.0, 20, 400
 WORK = "from app.instance import processes, settings; processes.work(settings.read())"
@@ -89,13 +90,18 @@ def measure(quick: bool) -> list[Figure]:
     """Measure rates in alternating rounds, then the wait at a steady pace."""
     count = QUICK_EVENTS if quick else EVENTS
     posts: dict[int, list[float]] = {connections: [] for connections in RIVALS}
-    ours = {1: Rounds(), 2: Rounds()}
+    ours = {connections: Rounds() for connections in RIVALS}
+    both = Rounds()
     python = environment("aiohttp")
     with figures.place() as settings:
         for number in range(2 if quick else 5):
             turns: list[Callable[[], None]] = [
                 *(partial(rival, python, connections, count, posts[connections]) for connections in RIVALS),
-                *(partial(rate, settings, count, ours[workers], workers=workers) for workers in ours),
+                *(
+                    partial(rate, settings, count, ours[many], endpoints=many // shares.CONNECTIONS)
+                    for many in RIVALS
+                ),
+                partial(rate, settings, count, both, endpoints=max(RIVALS) // shares.CONNECTIONS, workers=2),
             ]
             for turn in turns if number % 2 else reversed(turns):
                 turn()
@@ -103,21 +109,27 @@ def measure(quick: bool) -> list[Figure]:
         waits = [percentiles(steady(settings)) for _ in range(rounds)]
         with slow_receiver():
             slow = [percentiles(steady(settings)) for _ in range(rounds)]
-    one, two = ours[1], ours[2]
     (p50, p99), (slow_p50, slow_p99) = zip(*waits, strict=True), zip(*slow, strict=True)
-    twice = [both / alone for both, alone in zip(two.rates, one.rates, strict=True)]
+    one = ours[max(RIVALS)]
+    twice = figures.ratios(both.rates, one.rates)
     rooms = [1 / (1 - idle) for idle in one.idle]
     return [
         *(figures.plain(f"deliveries: aiohttp, {many} connections", posts[many], "/s") for many in RIVALS),
-        figures.plain("deliveries: one worker", one.rates, "/s"),
-        figures.plain("deliveries: connections that one worker had", one.connections, ""),
-        figures.plain("deliveries: two workers", two.rates, "/s"),
-        figures.plain("deliveries: of the machine's time with two workers unused", percent(two.idle), "%"),
+        *(
+            figures.plain(f"deliveries: one worker, {many} connections", ours[many].rates, "/s")
+            for many in RIVALS
+        ),
+        *(
+            figures.plain(f"deliveries: of {many} connections one worker had", ours[many].connections, "")
+            for many in RIVALS
+        ),
+        figures.plain("deliveries: two workers", both.rates, "/s"),
+        figures.plain("deliveries: of the machine's time with two workers unused", percent(both.idle), "%"),
         figures.plain("deliveries: what two could be of one if they left nothing idle", rooms, "x"),
         *(
             figures.at_least(
                 f"deliveries: one worker as a multiple of aiohttp, {many} connections",
-                [mine / theirs for mine, theirs in zip(one.rates, posts[many], strict=True)],
+                figures.ratios(ours[many].rates, posts[many]),
                 "x",
                 1.0,
             )
@@ -150,14 +162,13 @@ def rate(
     count: int,
     found: Rounds,
     *,
-    workers: int,
-    endpoints: int = 20,
-    organisations: int = 10,
+    endpoints: int,
+    workers: int = 1,
 ) -> None:
-    """Start workers, commit events for the endpoints that some organisations have in all, and note how they do."""
+    """Start workers, commit events for so many endpoints, two of each organisation, and note how they do."""
     total = count // endpoints * endpoints
     with receiving() as receiver, ExitStack() as stack:
-        callers = [owner(receiver.port, endpoints // organisations) for _ in range(organisations)]
+        callers = [owner(receiver.port, 2) for _ in range(endpoints // 2)]
         for number in range(workers):
             process = figures.start([sys.executable, "-c", WORK], settings)
             if number:  # the second has the other core, which it shares with the load

@@ -25,7 +25,8 @@ from store.database.engine import Reading
 
 ROWS, QUICK_ROWS, PAGE, DEEP = 1_000_000, 100_000, 20, 10_000
 ROUNDS, MORE_ROUNDS = 40, 300  # how often pages are asked for, and again where the difference looks too large
-LONG, FEW_ROUNDS = 100.0, 5  # ms, beyond which a page is slow whatever the spread
+# ms, which no page may take, whatever the spread: an index walked from end to end is no scan of a table, but slow.
+LONG, FEW_ROUNDS = 100.0, 5
 SETTLED = 8  # times after which PostgreSQL has settled on a plan
 WORTH_TELLING = 20.0  # ms
 DEARER = 1.2  # what a deep page may cost against the first
@@ -69,16 +70,28 @@ class Found:
     case: str
     matches: int
     page: int = 0  # the number of the deep page; 0 where there is none
-    first: float = 0.0  # ms
-    late: float = 0.0  # ms
+    firsts: list[float] = field(default_factory=list)  # ms, of each round
+    lates: list[float] = field(default_factory=list)  # ms, of the deep page, where there is one
     scans: set[str] = field(default_factory=set)
     sorted: int = 0  # rows, at most
     passed: int = 0  # rows that were read and left out, at most
     blocks: int = 0  # of tables and indexes that were looked at, at most
 
     @property
+    def first(self) -> float:
+        return statistics.median(self.firsts)
+
+    @property
+    def late(self) -> float:
+        return statistics.median(self.lates or [0.0])
+
+    @property
+    def ratios(self) -> list[float]:
+        return figures.ratios(self.lates, self.firsts) if self.page else [0.0]
+
+    @property
     def ratio(self) -> float:
-        return self.late / self.first if self.page else 0.0
+        return statistics.median(self.ratios)
 
     @property
     def plain(self) -> bool:
@@ -146,13 +159,14 @@ def tell(one: List, found: list[Found]) -> list[Figure]:
     for case in (case for case in deep if case.plain):
         where = f"{name} {case.case.removeprefix('by nothing')}".strip()
         made += [
-            figures.plain(f"{where}: page 1 of {case.matches:,} rows", case.first, "ms"),
-            figures.plain(f"{where}: page {case.page + 1:,}", case.late, "ms"),
-            figures.at_most(f"{where}: page {case.page + 1:,} against page 1", case.ratio, "x", DEARER),
+            figures.plain(f"{where}: page 1 of {case.matches:,} rows", case.firsts, "ms"),
+            figures.plain(f"{where}: page {case.page + 1:,}", case.lates, "ms"),
+            figures.at_most(f"{where}: page {case.page + 1:,} against page 1", case.ratios, "x", DEARER),
         ]
-    if ordered := [case.ratio for case in deep if case.in_order]:
+    if ordered := [case.ratios for case in deep if case.in_order]:
         worst = f"{name}: the same at worst of {len(ordered)} filters in order"
-        made.append(figures.at_most(worst, max(ordered), "x", DEARER))
+        made.append(figures.at_most(worst, max(ordered, key=statistics.median), "x", DEARER))
+    slowest = max((taken for c in found for taken in (c.firsts, c.lates) if taken), key=statistics.median)
     return [
         *made,
         figures.at_most(
@@ -160,7 +174,7 @@ def tell(one: List, found: list[Found]) -> list[Figure]:
         ),
         figures.plain(f"{name}: rows sorted for one page at most", max(c.sorted for c in found), ""),
         figures.plain(f"{name}: blocks looked at for one page at most", max(c.blocks for c in found), ""),
-        figures.plain(f"{name}: slowest page of them", max(max(c.first, c.late) for c in found), "ms"),
+        figures.at_most(f"{name}: slowest page of them", slowest, "ms", LONG),
     ]
 
 
@@ -191,8 +205,8 @@ def look(reading: Reading, caller: Caller, one: List, name: str, given: dict[str
     is_long = any(plan["Actual Total Time"] > LONG for plan in plans)
     for rounds in (FEW_ROUNDS,) if is_long else (ROUNDS, MORE_ROUNDS):
         times = [[timed(page, cursor) for cursor in cursors] for _ in range(SETTLED + rounds)][SETTLED:]
-        found.first, found.late = (statistics.median(taken) for taken in zip(*times, strict=True)) if found.page else (
-            statistics.median(taken for [taken] in times), 0.0)  # fmt: skip
+        found.firsts, *lates = (figures.in_rounds(taken) for taken in zip(*times, strict=True))
+        found.lates = lates[0] if lates else []
         if found.ratio <= DEARER or found.first > WORTH_TELLING:
             break
     return found

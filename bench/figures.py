@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ class Figure:
 
 
 Value = float | Sequence[float]  # a value, or that of each round, whose median counts
+ROUNDS = 5  # that many short measures are put together into
 Target = tuple[str, float]  # "<=" or ">=", and how much
 MET: dict[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge}
 
@@ -71,6 +73,19 @@ def at_least(name: str, value: Value, unit: str, limit: float) -> Figure:
 
 def plain(name: str, value: Value, unit: str) -> Figure:
     return beside(name, value, unit, None)
+
+
+def in_rounds(
+    found: Sequence[float], what: Callable[[Sequence[float]], float] = statistics.median
+) -> list[float]:
+    """Put short measures that follow each other together into rounds; return the median of each, or what is wanted."""
+    edges = [len(found) * number // ROUNDS for number in range(ROUNDS + 1)]
+    return [what(found[first:last]) for first, last in pairwise(edges) if first < last]
+
+
+def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """Return one as a multiple of the other, round by round."""
+    return [one / other for one, other in zip(ours, theirs, strict=True)]
 
 
 def main(measure: Callable[[bool], list[Figure]], description: str | None) -> None:

@@ -9,11 +9,24 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from app.instance.settings import Settings
 from bench import figures
 from bench.figures import Figure
-from bench.sides import KINDS, OURS, PLANS, SIDES, Round, Side, compare, prepare, start
+from bench.sides import (
+    CONNECTIONS,
+    KINDS,
+    OURS,
+    PLANS,
+    SIDES,
+    Round,
+    Side,
+    ask,
+    compare,
+    prepare,
+    start,
+    start_peer,
+)
 
-CONNECTIONS = 16
 # Of the machine's time, from which on what others use disturbs a round, and how often it is tried then.
 DISTURBED, TRIES = 0.05, 3
 # What we are to be beside a peer, as a multiple of it: kind, measure, peer, and how much.
@@ -22,6 +35,8 @@ TARGETS = {
     ("get", "rate", "litestar"): (">=", 1.0),
     ("get", "rate", "fastapi"): (">=", 1.2),
     ("get", "rate", "django_rest"): (">=", 5.0),
+    ("page_20", "rate", "litestar"): (">=", 1.0),
+    ("page_100", "rate", "litestar"): (">=", 1.0),
     ("post", "cpu", "fastapi"): ("<=", 0.75),
     ("post", "rate", "fastapi"): (">=", 1.0),
 }
@@ -49,9 +64,9 @@ def measure(quick: bool) -> list[Figure]:
     ):
         key = prepare()
         sides = start(settings, Path(folder))
-        for side in sides.values():
-            stack.callback(figures.stop, side.process)
+        stack.callback(stop, sides)
         compare(sides, key)
+        tune(settings, sides, key, seconds, Path(folder))
         for kind in KINDS:
             for side in sides.values():  # what is filled and prepared by the first requests is not measured
                 load(side, kind, key, 1, Path(folder))
@@ -61,6 +76,32 @@ def measure(quick: bool) -> list[Figure]:
                 for name in order:
                     sides[name].rounds[kind].append(calm(sides[name], kind, key, seconds, Path(folder)))
     return conclude(sides)
+
+
+def stop(sides: dict[str, Side]) -> None:
+    for side in sides.values():
+        figures.stop(side.process)
+
+
+def tune(settings: Settings, sides: dict[str, Side], key: str, seconds: float, folder: Path) -> None:
+    """Have each peer carry out as many invitations at once as it answers the most requests with, by a round of each."""
+
+    def restart(name: str, at_once: int) -> Side:
+        figures.stop(sides[name].process)
+        sides[name] = start_peer(settings, folder, SIDES[name], at_once)
+        ask(sides[name], KINDS["get"], key)
+        return sides[name]
+
+    for name, peer in SIDES.items():
+        rates: dict[int, float] = {}
+        for at_once in peer.at_once:
+            side = restart(name, at_once)
+            load(side, "post", key, 1, folder)
+            rates[at_once] = calm(side, "post", key, seconds, folder).rate
+        best = max(rates, key=rates.__getitem__)
+        restart(name, best)
+        tried = ", ".join(f"{rate:,.0f} with {at_once}" for at_once, rate in rates.items())
+        print(f"{name}: invitations/s by how many at once: {tried}; measured with {best}", flush=True)
 
 
 def calm(side: Side, kind: str, key: str, seconds: float, folder: Path) -> Round:
@@ -124,7 +165,7 @@ def conclude(sides: dict[str, Side]) -> list[Figure]:
     made = [
         figures.beside(
             f"{kind}: {what} as a multiple of {peer}",
-            ratios(ours, sides[peer], kind, name),
+            figures.ratios(ours.all(kind, name), sides[peer].all(kind, name)),
             "x",
             TARGETS.get((kind, name, peer)),
         )
@@ -136,7 +177,7 @@ def conclude(sides: dict[str, Side]) -> list[Figure]:
         tails = [one.p99 / one.p50 for one in ours.rounds[kind]]
         made.append(figures.at_most(f"{kind}: p99 as a multiple of p50", tails, "x", 4))
     twenty, hundred = (ours.all(kind, "cpu") for kind in ("page_20", "page_100"))
-    dearer = [many / few for many, few in zip(hundred, twenty, strict=True)]
+    dearer = figures.ratios(hundred, twenty)
     made.append(figures.at_most("page of 100: CPU as a multiple of a page of 20", dearer, "x", 4))
     made.append(figures.at_most("page of 100: CPU", [one / 1000 for one in hundred], "ms", 10))
     for kind in KINDS:
@@ -147,11 +188,11 @@ def conclude(sides: dict[str, Side]) -> list[Figure]:
                 figures.plain(f"{kind}: {name} p50", side.all(kind, "p50"), "ms"),
                 figures.plain(f"{kind}: {name} p99", side.all(kind, "p99"), "ms"),
             ]
-    return made
-
-
-def ratios(ours: Side, theirs: Side, kind: str, name: str) -> list[float]:
-    return [one / other for one, other in zip(ours.all(kind, name), theirs.all(kind, name), strict=True)]
+    tuned = {name: side.at_once for name, side in sides.items() if side.at_once}
+    return [
+        *made,
+        *(figures.plain(f"post: {name}, invitations at once", most, "") for name, most in tuned.items()),
+    ]
 
 
 if __name__ == "__main__":

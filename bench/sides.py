@@ -10,6 +10,7 @@ import urllib.request
 import venv
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy import text as sql
@@ -26,6 +27,7 @@ from store.database import bell, listing
 from store.database.prepared import Prepared
 
 PEERS = Path(__file__).parent / "peers"
+STATEMENTS = "statements.json"  # what peers ask the database and Redis
 PREFIX = "/api/v1/public"
 CONNECTIONS, INVITED = 16, 2_000
 PLANS = json.dumps({"enterprise": {"reads": 2**31 - 1, "writes": 2**31 - 1}})
@@ -37,13 +39,24 @@ GUNICORN = (
     "-m gunicorn {app}:app -b 127.0.0.1:{port} -w 1 --threads 8 --keep-alive 75 --log-level error"
     " --no-control-socket"
 )
-# Name: environment (and its requirements), and how it is started there.
+
+
+class Peer(NamedTuple):
+    """Where a peer lives, how it is started there, and with how many invitations at once it is tried."""
+
+    environment: str  # and its requirements
+    command: str
+    at_once: tuple[int, ...]
+
+
+# Of what has an event loop as many as ask, of the others as many as they have threads.
+LOOP, THREADS = (2, 4, 8, CONNECTIONS), (2, 4, 8)
 SIDES = {
-    "floor": ("fastapi", UVICORN.replace("{app}", "floor")),
-    "fastapi": ("fastapi", UVICORN.replace("{app}", "fastapi_async")),
-    "litestar": ("litestar", UVICORN.replace("{app}", "litestar_async")),
-    "flask": ("flask", GUNICORN.replace("{app}", "flask_threads")),
-    "django_rest": ("django", GUNICORN.replace("{app}", "drf")),
+    "floor": Peer("fastapi", UVICORN.replace("{app}", "floor"), LOOP),
+    "fastapi": Peer("fastapi", UVICORN.replace("{app}", "fastapi_async"), LOOP),
+    "litestar": Peer("litestar", UVICORN.replace("{app}", "litestar_async"), LOOP),
+    "flask": Peer("flask", GUNICORN.replace("{app}", "flask_threads"), THREADS),
+    "django_rest": Peer("django", GUNICORN.replace("{app}", "drf"), THREADS),
 }
 OURS = "hiring"
 KINDS = {
@@ -71,6 +84,7 @@ class Side:
 
     port: int
     process: subprocess.Popen[bytes]
+    at_once: int | None = None  # invitations that a peer carries out
     rounds: dict[str, list[Round]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
 
     def all(self, kind: str, name: str) -> list[float]:
@@ -136,11 +150,9 @@ def prepare() -> str:
 
 def start(settings: Settings, folder: Path) -> dict[str, Side]:
     """Start the product and every peer."""
-    statements = folder / "statements.json"
-    statements.write_text(json.dumps({"sql": SQL, "lua": limits._LUA}))
+    (folder / STATEMENTS).write_text(json.dumps({"sql": SQL, "lua": limits._LUA}))
     return {OURS: start_ours(settings)} | {
-        name: start_peer(settings, statements, environment(of), command)
-        for name, (of, command) in SIDES.items()
+        name: start_peer(settings, folder, peer, peer.at_once[-1]) for name, peer in SIDES.items()
     }
 
 
@@ -151,13 +163,13 @@ def start_ours(settings: Settings) -> Side:
     return Side(port, figures.start(command, settings, PLANS=PLANS, LOG_LEVEL="WARNING"))
 
 
-def start_peer(settings: Settings, statements: Path, python: Path, command: str) -> Side:
+def start_peer(settings: Settings, folder: Path, peer: Peer, at_once: int) -> Side:
     port = free_port()
-    words = command.format(port=port).split()
-    process = figures.start(
-        [str(python), *words], settings, cwd=PEERS, PYTHONPATH=str(PEERS), BENCH_STATEMENTS=str(statements)
-    )
-    return Side(port, process)
+    words = peer.command.format(port=port).split()
+    given = {"BENCH_STATEMENTS": str(folder / STATEMENTS), "BENCH_INVITES_AT_ONCE": str(at_once)}
+    command = [str(environment(peer.environment)), *words]
+    process = figures.start(command, settings, cwd=PEERS, PYTHONPATH=str(PEERS), **given)
+    return Side(port, process, at_once)
 
 
 def free_port() -> int:

@@ -27,6 +27,7 @@ from bench.sides import KINDS, PLANS, Side, ask, free_port, prepare
 from store.database import greenlets, loops, pipe
 
 STEPS = ("identify", "count", "read", "run", "render")
+WAITING = (loops, pipe, places, pipeline)  # modules in which a step waits, while the loop does something else
 TOTALS = "BENCH_TOTALS"  # names the file that the process writes what it has spent to, when it is told to
 
 
@@ -48,13 +49,16 @@ def measure(quick: bool) -> list[Figure]:
         for _ in range(2 if quick else 5):
             before = told(side, totals)
             round = load(side, "get", key, 1 if quick else 4, Path(folder))
-            after = told(side, totals)
-            count = after["requests"] - before["requests"]
-            steps = {name: (after[name] - before[name]) / count / 1000 for name in STEPS}
-            server = round.cpu - sum(steps.values())
-            for name, cost in {**steps, "server and drivers": server, "all": round.cpu}.items():
+            for name, cost in parts(before, told(side, totals), round.cpu).items():
                 spent[name].append(cost)
     return [figures.plain(f"a GET's CPU: {name}", costs, "us") for name, costs in spent.items()]
+
+
+def parts(before: dict[str, float], after: dict[str, float], cpu: float) -> dict[str, float]:
+    """Return what a request took in each step, what of its CPU is left beside them, and all of it, in microseconds."""
+    count = after["requests"] - before["requests"]
+    steps = {name: (after[name] - before[name]) / count / 1000 for name in STEPS}
+    return {**steps, "server and drivers": cpu - sum(steps.values()), "all": cpu}
 
 
 def told(side: Side, totals: Path) -> dict[str, float]:
@@ -100,7 +104,7 @@ def serve(port: str) -> None:
 
     for name in STEPS:
         setattr(Pipeline, name, timed(name, getattr(Pipeline, name)))
-    for module in (loops, pipe, places, pipeline):
+    for module in WAITING:
         module.wait_for = waiting  # type: ignore[attr-defined]
     signal.signal(signal.SIGUSR1, tell)
     sys.argv = ["hiring", "web", "--port", port]

@@ -3,7 +3,6 @@
 `python -m bench.ways`. All ways in turn, in short rounds, so that what else the machine does falls on all alike.
 """
 
-import statistics
 import time
 from collections.abc import Callable
 
@@ -42,7 +41,7 @@ def measure(quick: bool) -> list[Figure]:
                 for _ in range(TIMES):
                     way()
                 spent[name].append((time.process_time() - began) / TIMES * 1e6)
-    return [figures.plain(name, statistics.median(them), "us CPU") for name, them in spent.items()]
+    return [figures.plain(name, them, "us CPU") for name, them in spent.items()]
 
 
 def reads(caller: Caller, slug: str) -> dict[str, Callable[[], object]]:

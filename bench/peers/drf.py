@@ -1,11 +1,13 @@
 """Django REST Framework with Django's ORM.
 
 Fair, since it is what a Django team writes and runs: the ORM for what it can say and SQL for the rest, on a pool of
-psycopg in C, no middleware, gunicorn with as many threads as the product has.
+psycopg in C, no middleware, gunicorn with as many threads as the product has, of which as many invite at once as it is
+best with.
 """
 
 import gc
 import json
+import threading
 from datetime import UTC, datetime
 
 import django
@@ -58,6 +60,7 @@ from rest_framework.response import Response  # noqa: E402 - once Django is set 
 from rest_framework.views import APIView, exception_handler  # noqa: E402 - once Django is set up
 
 count = redis.Redis.from_url(work.REDIS_URL).register_script(work.LUA)
+inviting = threading.Semaphore(work.INVITES_AT_ONCE)
 
 
 def table(name: str):
@@ -266,8 +269,11 @@ class Invitations(View):
 
 
 class Invite(View):
-    @transaction.atomic
     def post(self, request, slug: str) -> Response:
+        with inviting, transaction.atomic():
+            return self.invite(request, slug)
+
+    def invite(self, request, slug: str) -> Response:
         caller, asked, headers = admit(request, "invitations:write", reads=False)
         body = InvitationCreate(data=request.data)
         body.is_valid(raise_exception=True)

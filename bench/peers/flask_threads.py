@@ -1,10 +1,11 @@
 """Flask with psycopg in gunicorn's threads, and pydantic for bodies.
 
 Fair, since it is what a Flask team runs: the product's own statements on a pool of psycopg in C, rows in binary, orjson
-for answers, gunicorn with as many threads as the product has.
+for answers, gunicorn with as many threads as the product has, of which as many invite at once as it is best with.
 """
 
 import gc
+import threading
 from typing import Annotated
 
 import orjson
@@ -30,6 +31,7 @@ pool = ConnectionPool(
     },
 )
 count = redis.Redis.from_url(work.REDIS_URL).register_script(work.LUA)
+inviting = threading.Semaphore(work.INVITES_AT_ONCE)
 
 
 class InvitationCreate(BaseModel):
@@ -117,7 +119,7 @@ def create_invitation(slug: str) -> Response:
     caller = admit("invitations:write", reads=False)
     body = InvitationCreate.model_validate_json(request.get_data())
     row = work.candidate(body.model_dump())
-    with pool.connection() as connection:  # each statement commits by itself
+    with inviting, pool.connection() as connection:  # each statement commits by itself
         found = execute(connection, "look", mine(caller, **work.wanted(row, slug))).fetchone()
         work.check_free(found)
         if found["was.id"]:

@@ -1,7 +1,8 @@
 """The work on asyncpg and one pipelined Redis connection: for every peer that is asynchronous and writes SQL itself.
 
 Fair, since it is what these drivers do at their best: every statement is prepared on every connection at the start,
-rows come in binary, nothing is reset between two uses, and hiredis reads Redis' answers without a client around it.
+rows come in binary, nothing is reset between two uses, and hiredis reads Redis' answers without a client around it. Of
+invitations it carries out as many at once as it is best with.
 """
 
 import asyncio
@@ -60,7 +61,7 @@ class Database:
 
 
 async def start() -> None:
-    global _redis, _script, _free, _bell  # noqa: PLW0603 - they belong to the loop
+    global _redis, _script, _free, _inviting, _bell  # noqa: PLW0603 - they belong to the loop
     where, loop = urlsplit(work.REDIS_URL), asyncio.get_running_loop()
     if where.scheme == "unix":
         _, _redis = await loop.create_unix_connection(Redis, where.path)
@@ -70,6 +71,7 @@ async def start() -> None:
     _free = asyncio.LifoQueue()
     for _ in range(CONNECTIONS):
         _free.put_nowait(await Database().open())
+    _inviting = asyncio.Semaphore(work.INVITES_AT_ONCE)
     _bell = asyncio.Event()
     _tasks.append(asyncio.create_task(_ring()))
     gc.freeze()  # as the product does once it has started
@@ -140,16 +142,19 @@ async def list_invitations(caller, size: int) -> dict:
 
 async def create_invitation(caller, slug: str, body: dict, request: work.Asked) -> tuple[dict, int]:
     row = work.candidate(body)
-    database = await _free.get()
-    try:
-        found = await database.row("look", _mine(caller, **work.wanted(row, slug)))
-        work.check_free(found)
-        if found["was.id"]:
-            was = {name: found[f"was.{name}"] for name in ("token", "expires_at", "status", "external_id")}
-            return work.created(was, "An invitation already exists for this candidate."), 200
-        made, given = work.invited(caller, found, row, slug, request)
-        await database.row("invite", _mine(caller, **given))  # commits by itself
-    finally:
-        _free.put_nowait(database)
+    async with _inviting:
+        database = await _free.get()
+        try:
+            found = await database.row("look", _mine(caller, **work.wanted(row, slug)))
+            work.check_free(found)
+            if found["was.id"]:
+                was = {
+                    name: found[f"was.{name}"] for name in ("token", "expires_at", "status", "external_id")
+                }
+                return work.created(was, "An invitation already exists for this candidate."), 200
+            made, given = work.invited(caller, found, row, slug, request)
+            await database.row("invite", _mine(caller, **given))  # commits by itself
+        finally:
+            _free.put_nowait(database)
     _bell.set()
     return work.created(made, "Invitation created."), 201

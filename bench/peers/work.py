@@ -23,6 +23,8 @@ from uuid_utils.compat import uuid7
 DATABASE_URL, REDIS_URL, BASE_URL = (os.environ[name] for name in ("DATABASE_URL", "REDIS_URL", "BASE_URL"))
 GIVEN = json.loads(Path(os.environ["BENCH_STATEMENTS"]).read_text())
 SQL, LUA = GIVEN["sql"], GIVEN["lua"]
+# All take locks of the same rows: who lets more of them in than it is best with has them wait in PostgreSQL.
+INVITES_AT_ONCE = int(os.environ["BENCH_INVITES_AT_ONCE"])
 # As the product sets its connections.
 SETTINGS = {"timezone": "UTC", "jit": "off", "max_parallel_workers_per_gather": "0"}
 PREFIX = "/api/v1/public"
