@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import select
 
@@ -11,14 +10,12 @@ import store
 from rules.clock import iso, now
 from store.delivering import fanout
 from store.hiring import tallies
-from store.outbox import OutboxItem
+from tests import left_to_do
 from tests.api import Api, Tenant
 from tests.documents import Documented, operations
 from tests.operations.rows import PLACE, Row, ask
 from tests.operations.table.every import each
-from workers import grading, screening
 
-JOBS = {"screen": screening.screen, "grade": grading.grade}
 BASE = "/api/v1/public"
 # Those above others come first.
 LISTS = sorted(
@@ -71,15 +68,10 @@ def flat(lists: Iterable[Found]) -> Found:
 
 def work(since: datetime) -> None:
     """Do what commits have left to do."""
+    left_to_do.do(since)
     with store.transaction() as session:
-        asked = session.execute(
-            select(OutboxItem.job, OutboxItem.arguments).where(OutboxItem.created_at >= since)
-        )
-        mine = [(job, arguments) for job, arguments in asked if job in JOBS]
         tallies.fold(session, session.scalars(select(tallies.ApplicationTally)).all())
         fanout.fan_out(session, limit=1000)
-    for job, arguments in mine:
-        JOBS[job](UUID(int=0), arguments)
 
 
 @each(lambda operation: operation.method != "GET")
