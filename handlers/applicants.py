@@ -129,7 +129,7 @@ def request_erasure(session: Session, token: str) -> Body:
     """Leave word with the organisation that somebody asks to be erased; again changes nothing."""
     found = status_links.find(session, token)
     caller = organisations.caller_of(session, found)
-    person = candidates.keep(session, caller, found.candidate_id)
+    person = candidates.write_on(session, caller, found.candidate_id)
     found = applications.get(session, caller, found.id, for_update=True)
     if applications.first_of(session, found, "erasure_requested") is None:
         applications.happened(session, found, "erasure_requested", was=found.status, actor=ACTOR)

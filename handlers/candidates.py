@@ -59,7 +59,7 @@ def list_notes(session: Session, caller: Caller, candidate_id: UUID, **query: An
 
 def create_note(session: Session, caller: Caller, candidate_id: UUID, body: Body) -> Body:
     """Write a note."""
-    found = candidates.keep(session, caller, candidate_id)
+    found = candidates.write_on(session, caller, candidate_id)
     made = notes.create(session, found, body["body"], "member" if caller.person else ACTOR, caller.author_id)
     told = schemas.event(found) | {"note": schemas.note_event(made)}
     events.record(session, "candidate.note_added", found, told)
@@ -87,7 +87,7 @@ def list_scorecards(session: Session, caller: Caller, candidate_id: UUID, **quer
 
 def create_scorecard(session: Session, caller: Caller, candidate_id: UUID, body: Body) -> Body:
     """Keep a judgement."""
-    found = candidates.keep(session, caller, candidate_id)
+    found = candidates.write_on(session, caller, candidate_id)
     application_id, assessment_id = body.get("application_id"), body.get("assessment_id")
     if application_id and applications.get(session, caller, application_id).candidate_id != found.id:
         raise NotFound("The candidate has no such application.")

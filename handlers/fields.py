@@ -1,4 +1,4 @@
-"""The questions that jobs ask."""
+"""The questions that jobs ask, and show: a job changes with them."""
 
 from typing import Any
 from uuid import UUID
@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from rules import fields as rules
 from rules.caller import Caller
+from rules.clock import now
 from rules.pages import Page
 from schemas import jobs as schemas
 from store.hiring import fields, jobs, knockouts
@@ -28,6 +29,7 @@ def create_field(session: Session, caller: Caller, key: str, body: Body) -> Body
     rules.check_room(len(there))
     named = rules.key(body.get("key"), body["label"], {one.key for one in there})
     content = body | {"key": named, "options": rules.ordered(body["options"])}
+    job.updated_at = now()
     last = max((one.sort_order for one in there), default=-1)
     return schemas.question(fields.create(session, job, content, last=last))
 
@@ -44,6 +46,7 @@ def update_field(session: Session, caller: Caller, key: str, field_id: UUID, bod
     rules.check_options(field.field_type, field.options)
     if field.key != old:
         fields.rename(session, job, old, field.key)
+    job.updated_at = now()
     session.flush()
     rules.check_rules(
         [rule.as_rules_see_it() for rule in knockouts.all_of(session, job)],
@@ -56,4 +59,5 @@ def update_field(session: Session, caller: Caller, key: str, field_id: UUID, bod
 def delete_field(session: Session, caller: Caller, key: str, field_id: UUID) -> None:
     """Take a question out of a job; answers that were given stay."""
     job = jobs.get(session, caller, key, for_update=True)
+    job.updated_at = now()
     fields.remove(session, fields.get(session, job, field_id))

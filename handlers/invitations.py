@@ -135,6 +135,7 @@ def update_invitation(session: Session, caller: Caller, token: str, body: Body) 
 
 def cancel_invitation(session: Session, caller: Caller, token: str) -> None:
     """Remove an invitation that nobody started."""
+    invitations.hold_profile(session, caller, token)
     applications.hold_invited(session, caller, token)
     enrollments.hold_invited(session, caller, token)
     invitation = invitations.get(session, caller, token, for_update=True)

@@ -13,6 +13,7 @@ LONGEST_MESSAGE = 5_000
 MOST_DOCUMENT = 4 << 20
 MOST_NUMBERS = 200_000  # events and updates of one room: beyond it, it is no interview
 ALWAYS = {"end", "leave", "code", "whiteboard"}  # but for these, which tell how it stood at last
+SHOWN = ("message", "code", "question")  # what an interview shows of what happens in it
 EVENTS_AT_ONCE = 200
 
 GRACE = timedelta(seconds=10)  # after a side's last channel was closed, until it has left

@@ -83,7 +83,7 @@ def settle(
         engine.hold_month(session, caller, enrollment.pipeline_id)
     profile = None
     if judged is not None and judged.criteria and seen.candidate_id is not None:
-        profile = candidates.keep(session, caller, seen.candidate_id)
+        profile = candidates.write_on(session, caller, seen.candidate_id)
     if enrollment is not None:
         for one in enrollments.lock(session, Enrollment.id == enrollment.id):
             if seen.stage == one.current_stage and one.completed_at is None:

@@ -24,6 +24,7 @@ from store.database.due import Due
 from store.database.engine import Means
 from store.database.prepared import Prepared
 from store.database.usage import USED
+from store.people.candidates import Candidate
 
 
 class Invitation(Base, Owned, Updated):
@@ -182,6 +183,17 @@ def former(session: Session, invitation: Invitation) -> UUID | None:
     if invitation.retake_of is None:
         return None
     return session.scalar(select(Invitation.id).where(Invitation.token == invitation.retake_of))
+
+
+def hold_profile(session: Session, caller: Caller, token: str) -> None:
+    """Lock the profile that counts an invitation, which comes before it in the order of store.database.locks.
+
+    It counts one less from now on, so that its `updated_at` moves.
+    """
+    invited = visible(caller, Invitation).where(Invitation.token == token)
+    its = Candidate.id == invited.with_only_columns(Invitation.candidate_id).scalar_subquery()
+    moved = update(Candidate).where(its).values(updated_at=now())
+    session.execute(moved, execution_options={"synchronize_session": False})
 
 
 def remove(session: Session, invitation: Invitation) -> None:

@@ -93,8 +93,12 @@ _KEEP = Prepared(
         FROM given JOIN held ON held.id = room LEFT JOIN known ON known.place = given.place
         WHERE is_open AND held.last_number < :most AND known.number IS NULL
     ), counted AS (
-        UPDATE interviews SET last_number = interviews.last_number + added.count
-        FROM (SELECT room, count(*) AS count FROM fresh GROUP BY room) AS added WHERE interviews.id = added.room
+        UPDATE interviews SET
+            last_number = interviews.last_number + added.count,
+            updated_at = CASE WHEN added.are_shown THEN :moment ELSE interviews.updated_at END
+        FROM (
+            SELECT room, count(*) AS count, bool_or(kind = ANY (:shown)) AS are_shown FROM fresh GROUP BY room
+        ) AS added WHERE interviews.id = added.room
     ), told AS (
         INSERT INTO interview_events (interview_id, number, id, kind, actor, actor_name, data, at)
         SELECT room, number, id, kind, actor, actor_name, data, :moment FROM fresh WHERE kind <> 'update'
@@ -135,7 +139,9 @@ def keep(writing: Writing, acts: Sequence[Act]) -> list[Kept]:
         for place, act in enumerate(acts)
     ]
     moment = now()
-    found = _KEEP.all(writing, acts=rows(given), moment=moment, most=rooms.MOST_NUMBERS)
+    found = _KEEP.all(
+        writing, acts=rows(given), moment=moment, most=rooms.MOST_NUMBERS, shown=list(rooms.SHOWN)
+    )
     if any(row.rings for row in found):
         outbox.ring(writing)
     return [Kept(row.number, row.held, moment) for row in found]
@@ -143,9 +149,12 @@ def keep(writing: Writing, acts: Sequence[Act]) -> list[Kept]:
 
 # --- In a transaction of its own, whose room is locked
 
-# No edit of the room: `updated_at` stays.
+# `updated_at` stays, which would rewrite an index, but for what the room shows.
 _NUMBER = Prepared(
-    text("UPDATE interviews SET last_number = last_number + 1 WHERE id = :id RETURNING last_number")
+    text("""
+    UPDATE interviews SET last_number = last_number + 1, updated_at = coalesce(:shown_at, updated_at)
+    WHERE id = :id RETURNING last_number, updated_at
+    """)
 )
 _ADD = Prepared(
     text("""
@@ -177,8 +186,10 @@ def add(change: Change, interview: Any, act: Act, at: datetime | None = None) ->
         raise LimitReached(say("Too much has happened in this interview."), limit=rooms.MOST_NUMBERS)
     if act.kind == UPDATE:
         rooms.check_document(_WEIGHT.first(change, interview_id=interview.id).bytes)
-    number = _NUMBER.first(change, id=interview.id).last_number
+    shown_at = now() if act.kind in rooms.SHOWN else None
+    number, updated_at = _NUMBER.first(change, id=interview.id, shown_at=shown_at)
     set_committed_value(interview, "last_number", number)
+    set_committed_value(interview, "updated_at", updated_at)
     numbered = {"interview_id": interview.id, "number": number, "at": at or now()}
     if act.kind == UPDATE:
         _CHANGE.run(change, update=act.update, actor=act.actor, **numbered)

@@ -17,6 +17,7 @@ from sqlalchemy import (
     literal_column,
     select,
     text,
+    update,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, array
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -167,10 +168,20 @@ def get(session: Session, caller: Caller, id: UUID, *, for_update: bool = False)
     return found
 
 
-def keep(session: Session, caller: Caller, id: UUID) -> Candidate:
-    """Load one and keep it from being merged or erased before this transaction ends, or raise NotFound."""
-    rows = visible(caller, Candidate).where(Candidate.id == id)
-    return _here(session.scalars(rows.with_for_update(read=True)).first())
+def write_on(session: Session, caller: Caller, id: UUID) -> Candidate:
+    """Load one that shows something more from now on, so that its `updated_at` moves, or raise NotFound.
+
+    It is neither merged nor erased before this transaction ends.
+    """
+    here = (
+        Candidate.organisation_id == caller.organisation_id,
+        Candidate.livemode == caller.livemode,
+        Candidate.id == id,
+        Candidate.gone_at.is_(None),
+    )
+    written = update(Candidate).where(*here).values(updated_at=now()).returning(Candidate)
+    anew = {"populate_existing": True, "synchronize_session": False}
+    return session.scalars(written, execution_options=anew).first() or _find(session, caller, id)
 
 
 def hold(session: Session, caller: Caller, ids: Iterable[UUID]) -> list[Candidate]:

@@ -38,7 +38,7 @@ def all_of(session: Session, candidate: Candidate) -> Sequence[CandidateNote]:
 def create(
     session: Session, candidate: Candidate, body: str, author: str, author_id: UUID | None = None
 ) -> CandidateNote:
-    """Write a note on a kept profile."""
+    """Write a note on a profile that is written on."""
     owner = {"organisation_id": candidate.organisation_id, "livemode": candidate.livemode}
     by = {"author": author, "author_id": author_id}
     made = CandidateNote(candidate_id=candidate.id, body=body, **by, **owner)

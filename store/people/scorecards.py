@@ -53,7 +53,7 @@ def all_of(session: Session, candidate: Candidate) -> Sequence[Scorecard]:
 
 
 def create(session: Session, candidate: Candidate, judged: Mapping[str, Any]) -> Scorecard:
-    """Keep a judgement of a kept profile."""
+    """Keep a judgement of a profile that is written on."""
     owner = {"organisation_id": candidate.organisation_id, "livemode": candidate.livemode}
     made = Scorecard(candidate_id=candidate.id, **owner, **judged)
     session.add(made)

@@ -1,9 +1,9 @@
 """Whatever an answer shows of a resource, its lists tell of with `updated_after` once it changes."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import select
 
@@ -11,14 +11,12 @@ import store
 from rules.clock import iso, now
 from store.delivering import fanout
 from store.hiring import tallies
-from store.outbox import OutboxItem
+from tests import left_to_do
 from tests.api import Api, Tenant
 from tests.documents import Documented, operations
 from tests.operations.rows import PLACE, Row, ask
 from tests.operations.table.every import each
-from workers import grading, screening
 
-JOBS = {"screen": screening.screen, "grade": grading.grade}
 BASE = "/api/v1/public"
 # Those above others come first.
 LISTS = sorted(
@@ -36,6 +34,12 @@ PARENTS = {
     "pipelines": "list_pipelines",
     "candidates": "list_candidates",
 }
+# One row of a list, by the list: below its path without what lies above it; a result is its invitation's.
+GETS = {PLACE.sub("{}", one.path): one.path for one in operations("openapi").values() if one.method == "GET"}
+DETAILS = {one.id: GETS.get(re.sub(r"\{\w+\}/", "", one.path) + "{}/") for one in LISTS} | {
+    "list_results": GETS[f"{BASE}/invites/{{}}/result/"]
+}
+NAMED = {"token": "invite_token", "slug": "slug", "key": "slug"}  # else by its id
 Found = dict[tuple[str, str], dict[str, Any]]
 
 
@@ -65,21 +69,28 @@ def everything(api: Api) -> dict[str, Found]:
     return whole
 
 
+def details(api: Api, found: Found) -> Found:
+    """What one GET shows of each row, where there is one."""
+    shown: Found = {}
+    for (place, name), row in found.items():
+        if path := DETAILS[place.partition(" ")[0]]:
+            [placed] = PLACE.findall(path)
+            answer = api.get(path.removeprefix(BASE).format(**{placed: row[NAMED.get(placed, "id")]}))
+            assert answer.status_code == 200, answer.text
+            shown[place, name] = answer.json() | {"meta": None}  # of the organisation
+    return shown
+
+
 def flat(lists: Iterable[Found]) -> Found:
     return {key: row for found in lists for key, row in found.items()}
 
 
 def work(since: datetime) -> None:
     """Do what commits have left to do."""
+    left_to_do.do(since)
     with store.transaction() as session:
-        asked = session.execute(
-            select(OutboxItem.job, OutboxItem.arguments).where(OutboxItem.created_at >= since)
-        )
-        mine = [(job, arguments) for job, arguments in asked if job in JOBS]
         tallies.fold(session, session.scalars(select(tallies.ApplicationTally)).all())
         fanout.fan_out(session, limit=1000)
-    for job, arguments in mine:
-        JOBS[job](UUID(int=0), arguments)
 
 
 @each(lambda operation: operation.method != "GET")
@@ -89,7 +100,8 @@ def test_what_an_operation_changes_is_found_by_a_sync(
     api = tenant.test
     for one in (row, *row.also):
         ids = one.state(api)
-        before, moment = flat(everything(api).values()), now()
+        before = flat(everything(api).values())
+        shown, moment = details(api, before), now()
         ask(api, operation, one, ids)
         work(moment)
         whole = everything(api)
@@ -97,6 +109,14 @@ def test_what_an_operation_changes_is_found_by_a_sync(
         synced = flat(rows(api, one, whole, updated_after=iso(moment)) for one in LISTS)
         changed = {key for key in before.keys() & after.keys() if before[key] != after[key]}
         assert changed - synced.keys() == set()
+        silent = details(api, {key: after[key] for key in before.keys() & after.keys() - synced.keys()})
+        seen = {
+            (key[0].partition(" ")[0], name)
+            for key, one in silent.items()
+            for name in one.keys() | shown[key].keys()
+            if one.get(name) != shown[key].get(name)
+        }
+        assert seen == set()
         assert after.keys() - before.keys() - synced.keys() == set()
 
 
