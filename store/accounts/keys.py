@@ -161,13 +161,9 @@ DUE = Due("keys that end", ApiKey, ApiKey.expiry_mail_at)
 
 def ending(session: Session, rows: Sequence[Row]) -> list[tuple[ApiKey, str]]:
     """Load those of rows whose people are still to be mailed, with their organisation's name, and note when next."""
-    found = (
-        select(ApiKey, Organisation.name)
-        .join(Organisation, Organisation.id == ApiKey.organisation_id)
-        .where(*DUE.among(rows))
-        .with_for_update(of=ApiKey)
-    )
-    due = [(key, name) for key, name in session.execute(found)]
-    for key, _ in due:
+    due = session.scalars(select(ApiKey).where(*DUE.among(rows)).with_for_update()).all()
+    for key in due:
         key.expiry_mail_at = rules.next_mail(key.expires_at, now())
-    return due
+    owners = Organisation.id.in_({key.organisation_id for key in due})
+    names = dict(session.execute(select(Organisation.id, Organisation.name).where(owners)).all())
+    return [(key, names[key.organisation_id]) for key in due]

@@ -9,14 +9,17 @@ from typing import Any
 import psycopg
 import pytest
 
+from rules.clock import now
 from store.database import loops
 from store.database.locks import ORDER
+from tests import left_to_do
 from tests.api import Api, Tenant, address
 from tests.documents import Documented
 from tests.operations import states
 from tests.operations.rows import Row, ask, let_in
 from tests.operations.table.every import each
 from tests.pipelines import INTERVIEW, MANUAL, act, due, enroll, measured, pipeline, shown, sit
+from tests.workers import falling_due
 from workers import schedule
 
 WRITES = re.compile(
@@ -105,12 +108,14 @@ def transactions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 @each()
-def test_every_operation_keeps_the_order_of_locks(
+def test_every_operation_and_what_it_leaves_to_do_keep_the_order_of_locks(
     operation: Documented, row: Row, tenant: Tenant, transactions: list[list[str]]
 ) -> None:
     for api in let_in(operation, tenant.live, tenant.test):
         for one in (row, *row.also):
+            moment = now()
             ask(api, operation, one, one.state(api))
+            left_to_do.do(moment)
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
     assert [(stale(one), one) for statements in transactions for one in statements if stale(one)] == []
 
@@ -134,7 +139,13 @@ def test_the_locks_of_a_request_are_seen(tenant: Tenant, transactions: list[list
 def test_the_schedule_keeps_the_order_of_locks(
     kind: schedule.Kind, tenant: Tenant, transactions: list[list[str]]
 ) -> None:
-    kind.batch()
+    falling_due.make(kind, tenant)
+    transactions.clear()
+    worked_on = 0
+    while done := kind.batch()[1]:
+        worked_on += done
+    assert worked_on >= falling_due.COUNT
+    assert [table for statements in transactions for one in statements for table, _ in locked(one)]
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
     assert [(stale(one), one) for statements in transactions for one in statements if stale(one)] == []
 
