@@ -73,7 +73,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to read a request."""
         super().on_message_begin()
-        self._since, self._in_head, self._head_bytes = self.loop.time(), True, 0
+        self._begin_head()
         self._unwanted_bytes = 0
 
     def data_received(self, data: bytes) -> None:
@@ -84,6 +84,8 @@ class Protocol(HttpToolsProtocol):
         """
         self._unset_keepalive_if_required()
         self._last = self.loop.time()
+        if self._since is None and (self.cycle is None or self.cycle.response_complete):
+            self._begin_head()  # empty lines before it are part of it, and the parser tells nobody of them
         try:
             self.parser.feed_data(data)
             if self._in_head and self._since is not None:
@@ -137,6 +139,9 @@ class Protocol(HttpToolsProtocol):
     def moved(self, socket: Any) -> None:
         """Hear that the connection is a WebSocket's from now on."""
         raise NotImplementedError
+
+    def _begin_head(self) -> None:
+        self._since, self._in_head, self._head_bytes = self.loop.time(), True, 0
 
     def _is_socket(self) -> bool:
         return (

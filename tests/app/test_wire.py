@@ -295,6 +295,18 @@ def test_a_head_that_does_not_come_in_time_is_not_waited_for(
     assert answered[9:12] == (b"" if status is None else str(status).encode())
 
 
+def test_empty_lines_after_an_answer_are_the_beginning_of_a_head_that_has_its_time(
+    server: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insides.uvicorn, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(insides.uvicorn, "HEAD_SECONDS", 0.2)
+    with socket.create_connection(server, timeout=3) as connection:
+        connection.sendall(ASK)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 ")
+        connection.sendall(b"\r\n")
+        assert answered(read(connection)).status == 408
+
+
 TOO_LARGE = b"X-Long: " + b"a" * 65_536
 
 
