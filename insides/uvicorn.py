@@ -6,8 +6,6 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-WebSocket = WebSocketsSansIOProtocol
-
 BOUND = "uvicorn>=0.54,<0.55"
 LEANS_ON = [
     ("uvicorn/protocols/http/httptools_impl.py", "self.send_400_response(msg)"),
@@ -29,9 +27,27 @@ HEAD_BYTES = 65_536
 HEAD_SECONDS = 10.0  # for a request's head, from its first byte or the connection's beginning
 BODY_SECONDS, PAUSE_SECONDS = 120.0, 10.0  # for a body, and between two pieces of it
 UNWANTED_BYTES = 1 << 20  # of a body whose request has its answer already
+TAKEN_SECONDS = 60.0  # without a client's taking anything of what waits to be sent to it
 LOOK_SECONDS = 1.0
 UNREAD_SECONDS = 0.05  # for a request that came while the process was too busy to read it
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
+
+
+class Taking:
+    """How long a client has taken nothing of what waits to be sent to it.
+
+    Closing waits for that too, and for ever: what is over is aborted.
+    """
+
+    def __init__(self) -> None:
+        self._waiting, self._since = 0, 0.0
+
+    def is_over(self, transport: Any, moment: float) -> bool:
+        """Look once more, and say whether the client has had its time."""
+        before, self._waiting = self._waiting, transport.get_write_buffer_size()
+        if not before or self._waiting < before:
+            self._since = moment
+        return moment - self._since > TAKEN_SECONDS
 
 
 class Protocol(HttpToolsProtocol):
@@ -50,13 +66,18 @@ class Protocol(HttpToolsProtocol):
         self._since: float | None = self.loop.time()  # the reading of a request began; None between two
         self._last = self._since
         self._in_head, self._head_bytes, self._too_large = True, 0, False
+        self._taking = Taking()
         self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
-        """End a connection whose client sends too slowly; what we do not read ourselves is not its fault."""
+        """End a connection whose client sends or takes too slowly; what we do not read ourselves is not its fault."""
+        moment = self.loop.time()
+        if self._taking.is_over(self.transport, moment):
+            self.transport.abort()
+            return
+        self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
         if self.transport.is_closing():
             return
-        moment = self.loop.time()
         if self._since is not None and self.flow.read_paused:
             self._since = self._last = moment
         if self._since is not None and (
@@ -67,8 +88,6 @@ class Protocol(HttpToolsProtocol):
             if not silent and (self.cycle is None or self._in_head or not self.cycle.response_started):
                 self.transport.write(self.refuse(408))
             self.transport.close()
-            return
-        self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
 
     def on_message_begin(self) -> None:
         """Begin to read a request."""
@@ -212,3 +231,24 @@ class Protocol(HttpToolsProtocol):
         """Refuse, and close the connection: what follows on it cannot be understood either."""
         self.transport.write(self.refuse(400, msg))
         self.transport.close()
+
+
+class WebSocket(WebSocketsSansIOProtocol):
+    """Uvicorn's WebSocket; one whose client does not take what it is sent ends, also while it is closed."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to look at the clock."""
+        super().connection_made(transport)
+        self._taking = Taking()
+        self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        if self._taking.is_over(self.transport, self.loop.time()):
+            self.transport.abort()
+        else:
+            self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Look no more."""
+        self._clock.cancel()
+        super().connection_lost(exc)

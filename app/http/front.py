@@ -90,7 +90,7 @@ class Front(SpecMiddleware):
         else:
             try:
                 await answers.send(answer, send, partial(self._more, request), head=request.method == "HEAD")
-            except (Left, Late, Unavailable, TimeoutError):
+            except (Left, Late, Unavailable):
                 return  # the connection ends unfinished, as the client sees
 
     def _find(self, scope: context.Scope, request: context.Request) -> Pipeline | Answer | None:
