@@ -19,6 +19,8 @@ LEANS_ON = [
     ("uvicorn/protocols/http/httptools_impl.py", "self.cycle.body += body"),
     ("uvicorn/protocols/http/httptools_impl.py", "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
     ("uvicorn/protocols/http/httptools_impl.py", 'protocol.data_received(b"".join(output))'),
+    ("uvicorn/protocols/http/httptools_impl.py", "self._start_asgi_task(cycle, app)"),
+    ("uvicorn/protocols/http/httptools_impl.py", "self.pipeline.appendleft((self.cycle, app))"),
     ("uvicorn/protocols/websockets/websockets_sansio_impl.py", "self.conn = ServerProtocol("),
 ]
 
@@ -67,6 +69,7 @@ class Protocol(HttpToolsProtocol):
         self._last = self._since
         self._in_head, self._head_bytes, self._too_large = True, 0, False
         self._taking = Taking()
+        self._answering: Any = None  # the request that is carried out; behind it others may wait
         self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
@@ -203,16 +206,27 @@ class Protocol(HttpToolsProtocol):
                 lines.append(b"%b: %b" % (name, kept))
         return b"\r\n".join([*lines, b"", b""])
 
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        """Carry a request out."""
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def unanswered(self) -> list[Any]:
+        """List the requests that have no whole answer: the one that is carried out, and those that wait behind it."""
+        cycles = [self._answering, *(cycle for cycle, _ in reversed(self.pipeline))]
+        return [cycle for cycle in cycles if cycle is not None and not cycle.response_complete]
+
     def left(self, scope: Any) -> None:
         """Hear that the client of a request that has no answer is gone."""
         raise NotImplementedError
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the request that is under way, and end."""
-        cycle = self.cycle
+        """Tell all requests that have no answer (uvicorn tells the newest alone), and end."""
         self._clock.cancel()
         super().connection_lost(exc)
-        if cycle is not None and not cycle.response_complete:
+        for cycle in self.unanswered():
+            cycle.disconnected = True
+            cycle.message_event.set()
             self.left(cycle.scope)
 
     def timeout_keep_alive_handler(self) -> None:

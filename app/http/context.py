@@ -35,6 +35,7 @@ class Request:
     started: float = 0.0  # on the clock of time.perf_counter
     held: int = 0  # bytes of it, which count for its address
     arguments: dict[str, Any] = field(default_factory=dict)
+    has_left: bool = False  # its client, before it had the whole answer
     begun: bool = False  # a transaction of it has ended well: what followed may have reached the network
     headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is
 

@@ -63,13 +63,17 @@ class Protocol(insides.uvicorn.Protocol):
     def left(self, scope: context.Scope) -> None:
         """Have nothing begun for whoever is gone."""
         request: context.Request | None = scope.get("extensions", {}).get("hiring")
-        if request is not None and request.waits_for is not None:
+        if request is None:
+            return
+        request.has_left = True
+        if request.waits_for is not None:
             hop.give_up(request.waits_for, hop.Left)
 
     def shutdown(self) -> None:
         """End a stream that would last for long, and the connection after the request that it has."""
-        if self.cycle is not None and not self.cycle.response_complete and self.cycle.response_started:
-            self.left(dict(self.cycle.scope))
+        for cycle in self.unanswered():
+            if cycle.response_started:
+                self.left(cycle.scope)
         super().shutdown()
 
     def refuse(self, status: int, why: str | None = None) -> bytes:

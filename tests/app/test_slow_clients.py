@@ -10,11 +10,15 @@ from itertools import repeat
 from typing import Any
 
 import pytest
+from connexion import FlaskApp
+from starlette.testclient import TestClient
 
 import insides.uvicorn
 from app.http import answers, wire
 from app.http import server as web
 from app.http.answers import Answer
+from schemas import audit
+from tests.api import tenant
 from tests.app.test_wire import Address, serving
 
 WHOLE = 32 << 20  # more than the buffers of both ends take
@@ -102,6 +106,37 @@ def test_who_stops_reading_in_the_midst_of_an_answer_is_gone(server: Address, go
         connection.sendall(sent)
         assert connection.recv(1_000)
         assert gone.connection.wait(GRACE)
+
+
+def test_a_request_is_told_that_its_client_is_gone_where_another_waits_behind_it(
+    server: Address, gone: Gone
+) -> None:
+    with socket.create_connection(server, timeout=GRACE) as connection:
+        connection.sendall(get("/endless") + get("/whole"))
+        assert connection.recv(1_000)
+        assert gone.client.wait(GRACE)
+
+
+def test_of_a_file_that_is_made_while_it_is_sent_nothing_more_is_made_for_whoever_is_gone(
+    app: FlaskApp, http: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped = threading.Event()
+
+    def endless(_rows: object) -> Iterator[bytes]:
+        try:
+            yield from repeat(PART)
+        finally:
+            dropped.set()
+
+    monkeypatch.setitem(audit.FORMATS, "csv", ("text/csv", endless))
+    key = tenant(http).live.key
+    with (
+        serving(web.config(app)) as server,
+        socket.create_connection(server, timeout=GRACE) as connection,
+    ):
+        connection.sendall(get("/api/v1/public/org/audit-log/export/", f"Authorization: Bearer {key}"))
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 200")
+        assert dropped.wait(GRACE)
 
 
 @pytest.mark.parametrize("headers", [(), ("Connection: close",)])
