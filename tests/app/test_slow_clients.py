@@ -101,7 +101,9 @@ CHANNEL = get(
 @pytest.mark.parametrize("sent", [
     get("/whole"), get("/whole", "Connection: close"), get("/stream"), get("/whole") * 2, get("/stream") * 3, CHANNEL,
 ], ids=["whole", "after our close", "stream", "whole, pipelined", "stream, pipelined", "WebSocket"])  # fmt: skip
-def test_who_stops_reading_in_the_midst_of_an_answer_is_gone(server: Address, gone: Gone, sent: bytes) -> None:
+def test_who_stops_reading_in_the_midst_of_an_answer_is_gone(
+    server: Address, gone: Gone, sent: bytes
+) -> None:
     with socket.create_connection(server, timeout=GRACE) as connection:
         connection.sendall(sent)
         assert connection.recv(1_000)
