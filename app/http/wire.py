@@ -33,7 +33,9 @@ class Protocol(insides.uvicorn.Protocol):
         """Serve a client, unless its address has too many connections already."""
         super().connection_made(transport)
         peer = self.client[0] if self.client else ""
-        self.counted = peer if peer and not networks.within(peer, clients.proxies) else None
+        self.counted = (
+            networks.counts_as(peer) if peer and not networks.within(peer, clients.proxies) else None
+        )
         if self.counted and not clients.connections.take(self.counted):
             self.counted = None
             transport.write(self.refuse(503, "Too many connections are open from this address."))

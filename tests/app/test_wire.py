@@ -60,12 +60,12 @@ def server(app: FlaskApp, http: TestClient) -> Iterator[Address]:
 
 
 @contextlib.contextmanager
-def serving(config: uvicorn.Config) -> Iterator[Address]:
-    listener = listen("127.0.0.1", 0)
+def serving(config: uvicorn.Config, host: str = "127.0.0.1") -> Iterator[Address]:
+    listener = listen(host, 0)
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    yield listener.getsockname()
+    yield listener.getsockname()[:2]
     running.should_exit = True
     thread.join(10)
 
@@ -413,6 +413,16 @@ def test_an_address_has_so_many_connections_and_others_have_theirs(
         assert answered(read(held[0])).status == 200
     eventually(lambda: not clients.connections.held)
     assert ask(server, HEALTH) == 200
+
+
+def test_connections_of_ipv6_count_for_their_network(app: FlaskApp, http: TestClient) -> None:
+    with contextlib.ExitStack() as stack:
+        try:
+            server = stack.enter_context(serving(web.config(app), "::1"))
+        except OSError:
+            pytest.skip("This machine has no IPv6.")
+        stack.enter_context(socket.create_connection(server, timeout=20))
+        eventually(lambda: clients.connections.held.get("::/64") == 1)
 
 
 def test_a_trusted_proxy_has_as_many_connections_as_it_likes(
