@@ -6,6 +6,8 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+from starlette.datastructures import Headers
+
 import insides.uvicorn
 from app.http import context, refusals
 from app.http.live import channel
@@ -82,8 +84,19 @@ class Protocol(insides.uvicorn.Protocol):
         """Write the whole answer to what cannot become a request."""
         request_id = f"req_{new_hex()}"
         token = logs.request_id.set(request_id)
+        path, _, query = getattr(self, "url", b"").partition(b"?")
+        asked = context.Request(
+            id=request_id,
+            address=self.client[0] if self.client else "",
+            method="",
+            path=path.decode("latin-1"),
+            query=query,
+            head=Headers(raw=self.headers or []),
+        )
         try:
-            answer = refusals.render(REFUSALS[status](why), getattr(self, "url", b"").decode("latin-1"))
+            refusal = REFUSALS[status](why)
+            # The documents promise JSON to everybody for the others: most come before it is known who asks.
+            answer = refusals.answer(refusal, asked) if status == 400 else refusals.render(refusal, asked.path)
         finally:
             logs.request_id.reset(token)
         headers = answer.headers | {

@@ -123,6 +123,21 @@ def test_what_is_no_http_is_refused(server: Address, data: bytes) -> None:
     assert answer.error["code"] == "VALIDATION_ERROR"
 
 
+@pytest.mark.parametrize(("path", "accept", "is_page"), [
+    ("/area/sign-in/?next=/area/", "text/html,*/*;q=0.8", True), ("/area/sign-in/", "application/json", False),
+    (ORG, "text/html", False),
+])  # fmt: skip
+def test_what_cannot_be_read_behind_a_browsers_accept_is_refused_with_a_page(
+    server: Address, path: str, accept: str, is_page: bool
+) -> None:
+    for spoilt in (("Cookie: a=\x00",), ("Transfer-Encoding: chunked", "", "zz")):
+        said = send(server, request(f"POST {path} HTTP/1.1", f"Accept: {accept}", *spoilt))
+        assert said.status == 400
+        kind = "text/html; charset=utf-8" if is_page else "application/json"
+        assert (said.headers["content-type"], b"<h1>" in said.body) == (kind, is_page)
+        assert said.headers["x-request-id"]
+
+
 @pytest.mark.parametrize("target", [
     "/%", "/%zz", "/%ff", "/caf\xe9", "/%ED%A0%80", "/api/v1/public/org/%00", "/api//v1", "/?\xe9=1", "*",
     "//localhost/api",
