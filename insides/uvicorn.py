@@ -1,5 +1,6 @@
 """What we reach of uvicorn's HTTP protocol: how it refuses bytes that are no request, and how it ends."""
 
+import socket
 from typing import Any
 
 import httptools
@@ -30,6 +31,7 @@ HEAD_SECONDS = 10.0  # for a request's head, from its first byte or the connecti
 BODY_SECONDS, PAUSE_SECONDS = 120.0, 10.0  # for a body, and between two pieces of it
 UNWANTED_BYTES = 1 << 20  # of a body whose request has its answer already
 TAKEN_SECONDS = 60.0  # without a client's taking anything of what waits to be sent to it
+UNSENT_BYTES = 1 << 17  # that the kernel takes in advance
 LOOK_SECONDS = 1.0
 UNREAD_SECONDS = 0.05  # for a request that came while the process was too busy to read it
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
@@ -65,6 +67,11 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to look at the clock."""
         super().connection_made(transport)
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            # Else it takes megabytes, and it is seen here that a client takes some when it has taken a third of them.
+            transport.get_extra_info("socket").setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES
+            )
         self._since: float | None = self.loop.time()  # the reading of a request began; None between two
         self._last = self._since
         self._in_head, self._head_bytes, self._too_large = True, 0, False

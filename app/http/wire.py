@@ -96,7 +96,9 @@ class Protocol(insides.uvicorn.Protocol):
         try:
             refusal = REFUSALS[status](why)
             # The documents promise JSON to everybody for the others: most come before it is known who asks.
-            answer = refusals.answer(refusal, asked) if status == 400 else refusals.render(refusal, asked.path)
+            answer = (
+                refusals.answer(refusal, asked) if status == 400 else refusals.render(refusal, asked.path)
+            )
         finally:
             logs.request_id.reset(token)
         headers = answer.headers | {
