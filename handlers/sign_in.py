@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from rules import tokens
+from rules import networks, tokens
 from rules.caller import Caller, Person
 from rules.errors import Invalid, RateLimited, SignInFailed
 from rules.words import say
@@ -67,7 +67,7 @@ def count(deed: str, whose: str, address: str) -> None:
     """Refuse who tries too often: for one address of a member, or from one address of a client."""
     hashed = hashlib.sha256(whose.strip().lower().encode()).hexdigest()
     seconds = MINUTES * 60
-    often = [Limit(f"limit:sign-in:{deed}:from:{address}", OF_A_CLIENT, seconds)]
+    often = [Limit(f"limit:sign-in:{deed}:from:{networks.counts_as(address)}", OF_A_CLIENT, seconds)]
     often += [Limit(f"limit:sign-in:{deed}:{hashed}", OF_ONE, seconds)] if whose else []
     wait = limits.take(often)[1]
     if wait is not None:

@@ -1,12 +1,11 @@
 """What we reach of uvicorn's HTTP protocol: how it refuses bytes that are no request, and how it ends."""
 
+import socket
 from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-
-WebSocket = WebSocketsSansIOProtocol
 
 BOUND = "uvicorn>=0.54,<0.55"
 LEANS_ON = [
@@ -21,6 +20,8 @@ LEANS_ON = [
     ("uvicorn/protocols/http/httptools_impl.py", "self.cycle.body += body"),
     ("uvicorn/protocols/http/httptools_impl.py", "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
     ("uvicorn/protocols/http/httptools_impl.py", 'protocol.data_received(b"".join(output))'),
+    ("uvicorn/protocols/http/httptools_impl.py", "self._start_asgi_task(cycle, app)"),
+    ("uvicorn/protocols/http/httptools_impl.py", "self.pipeline.appendleft((self.cycle, app))"),
     ("uvicorn/protocols/websockets/websockets_sansio_impl.py", "self.conn = ServerProtocol("),
 ]
 
@@ -29,9 +30,28 @@ HEAD_BYTES = 65_536
 HEAD_SECONDS = 10.0  # for a request's head, from its first byte or the connection's beginning
 BODY_SECONDS, PAUSE_SECONDS = 120.0, 10.0  # for a body, and between two pieces of it
 UNWANTED_BYTES = 1 << 20  # of a body whose request has its answer already
+TAKEN_SECONDS = 60.0  # without a client's taking anything of what waits to be sent to it
+UNSENT_BYTES = 1 << 17  # that the kernel takes in advance
 LOOK_SECONDS = 1.0
 UNREAD_SECONDS = 0.05  # for a request that came while the process was too busy to read it
 GRACE_SECONDS = 0.5  # for a request that is on its way when the process is asked to stop
+
+
+class Taking:
+    """How long a client has taken nothing of what waits to be sent to it.
+
+    Closing waits for that too, and for ever: what is over is aborted.
+    """
+
+    def __init__(self) -> None:
+        self._waiting, self._since = 0, 0.0
+
+    def is_over(self, transport: Any, moment: float) -> bool:
+        """Look once more, and say whether the client has had its time."""
+        before, self._waiting = self._waiting, transport.get_write_buffer_size()
+        if not before or self._waiting < before:
+            self._since = moment
+        return moment - self._since > TAKEN_SECONDS
 
 
 class Protocol(HttpToolsProtocol):
@@ -47,16 +67,27 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to look at the clock."""
         super().connection_made(transport)
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            # Else it takes megabytes, and it is seen here that a client takes some when it has taken a third of them.
+            transport.get_extra_info("socket").setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES
+            )
         self._since: float | None = self.loop.time()  # the reading of a request began; None between two
         self._last = self._since
         self._in_head, self._head_bytes, self._too_large = True, 0, False
+        self._taking = Taking()
+        self._answering: Any = None  # the request that is carried out; behind it others may wait
         self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
-        """End a connection whose client sends too slowly; what we do not read ourselves is not its fault."""
+        """End a connection whose client sends or takes too slowly; what we do not read ourselves is not its fault."""
+        moment = self.loop.time()
+        if self._taking.is_over(self.transport, moment):
+            self.transport.abort()
+            return
+        self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
         if self.transport.is_closing():
             return
-        moment = self.loop.time()
         if self._since is not None and self.flow.read_paused:
             self._since = self._last = moment
         if self._since is not None and (
@@ -67,13 +98,11 @@ class Protocol(HttpToolsProtocol):
             if not silent and (self.cycle is None or self._in_head or not self.cycle.response_started):
                 self.transport.write(self.refuse(408))
             self.transport.close()
-            return
-        self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
 
     def on_message_begin(self) -> None:
         """Begin to read a request."""
         super().on_message_begin()
-        self._since, self._in_head, self._head_bytes = self.loop.time(), True, 0
+        self._begin_head()
         self._unwanted_bytes = 0
 
     def data_received(self, data: bytes) -> None:
@@ -84,6 +113,8 @@ class Protocol(HttpToolsProtocol):
         """
         self._unset_keepalive_if_required()
         self._last = self.loop.time()
+        if self._since is None and (self.cycle is None or self.cycle.response_complete):
+            self._begin_head()  # empty lines before it are part of it, and the parser tells nobody of them
         try:
             self.parser.feed_data(data)
             if self._in_head and self._since is not None:
@@ -138,6 +169,9 @@ class Protocol(HttpToolsProtocol):
         """Hear that the connection is a WebSocket's from now on."""
         raise NotImplementedError
 
+    def _begin_head(self) -> None:
+        self._since, self._in_head, self._head_bytes = self.loop.time(), True, 0
+
     def _is_socket(self) -> bool:
         return (
             self.ws_protocol_class is not None
@@ -179,16 +213,27 @@ class Protocol(HttpToolsProtocol):
                 lines.append(b"%b: %b" % (name, kept))
         return b"\r\n".join([*lines, b"", b""])
 
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        """Carry a request out."""
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def unanswered(self) -> list[Any]:
+        """List the requests that have no whole answer: the one that is carried out, and those that wait behind it."""
+        cycles = [self._answering, *(cycle for cycle, _ in reversed(self.pipeline))]
+        return [cycle for cycle in cycles if cycle is not None and not cycle.response_complete]
+
     def left(self, scope: Any) -> None:
         """Hear that the client of a request that has no answer is gone."""
         raise NotImplementedError
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the request that is under way, and end."""
-        cycle = self.cycle
+        """Tell all requests that have no answer (uvicorn tells the newest alone), and end."""
         self._clock.cancel()
         super().connection_lost(exc)
-        if cycle is not None and not cycle.response_complete:
+        for cycle in self.unanswered():
+            cycle.disconnected = True
+            cycle.message_event.set()
             self.left(cycle.scope)
 
     def timeout_keep_alive_handler(self) -> None:
@@ -207,3 +252,24 @@ class Protocol(HttpToolsProtocol):
         """Refuse, and close the connection: what follows on it cannot be understood either."""
         self.transport.write(self.refuse(400, msg))
         self.transport.close()
+
+
+class WebSocket(WebSocketsSansIOProtocol):
+    """Uvicorn's WebSocket; one whose client does not take what it is sent ends, also while it is closed."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to look at the clock."""
+        super().connection_made(transport)
+        self._taking = Taking()
+        self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        if self._taking.is_over(self.transport, self.loop.time()):
+            self.transport.abort()
+        else:
+            self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Look no more."""
+        self._clock.cancel()
+        super().connection_lost(exc)

@@ -7,6 +7,7 @@ from functools import lru_cache
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _MAPPED = 96  # bits of ::ffff:0:0
+_ONES_OWN = 64  # bits of an IPv6 network, of which whoever is given one has every address
 
 
 @lru_cache(maxsize=1024)
@@ -47,6 +48,15 @@ def within(text: str, cidrs: Sequence[str]) -> bool:
 @lru_cache(maxsize=1024)
 def _written(peer: str) -> str:
     return str(parse(peer) or peer)
+
+
+@lru_cache(maxsize=1024)
+def counts_as(text: str) -> str:
+    """Return as what an address counts where limits are: itself, and one of IPv6 as its network."""
+    address = parse(text)
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((address.packed, _ONES_OWN), strict=False))
+    return str(address or text)
 
 
 def client(peer: str, forwarded_for: Iterable[str], trusted: Sequence[str]) -> str:

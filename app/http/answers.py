@@ -1,6 +1,5 @@
 """What goes out: JSON, a page or a file, all three one kind of answer."""
 
-import asyncio
 import gzip
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,6 @@ from schemas.views import Redirect, Told, View
 
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
-TAKEN_WITHIN = 60.0  # s, in which a client takes a part of what is made while it is sent
 VARY, GZIP = {"Vary": "Accept-Encoding"}, {"Content-Encoding": "gzip"}
 TO_PEOPLE = "/api/v1/candidate/"
 PAGE_VARY = {"Vary": "Accept-Encoding, Accept-Language"}
@@ -197,8 +195,6 @@ async def send(
     """Hand an answer to the server; to HEAD without its body. `more` makes the next of its parts, None after the last.
 
     Only an answer that is made while it is sent needs it.
-
-    Raises TimeoutError for a client that does not take a part in its time.
     """
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
     if answer.body:
@@ -209,7 +205,6 @@ async def send(
     part: bytes | None = b"" if head else answer.body
     if answer.rest is not None and not head:
         while part is not None:
-            async with asyncio.timeout(TAKEN_WITHIN):
-                await to({"type": "http.response.body", "body": part, "more_body": True})
+            await to({"type": "http.response.body", "body": part, "more_body": True})
             part = await more(answer.rest) if more else None
     await to({"type": "http.response.body", "body": part or b""})

@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
+from rules import networks
 from rules.caller import Caller
 
 Scope = MutableMapping[str, Any]
@@ -35,8 +36,14 @@ class Request:
     started: float = 0.0  # on the clock of time.perf_counter
     held: int = 0  # bytes of it, which count for its address
     arguments: dict[str, Any] = field(default_factory=dict)
+    has_left: bool = False  # its client, before it had the whole answer
     begun: bool = False  # a transaction of it has ended well: what followed may have reached the network
     headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is
+
+    @property
+    def counts_as(self) -> str:
+        """As what its address counts, where nobody is known or it is the address that is limited."""
+        return networks.counts_as(self.address)
 
 
 def of(scope: Scope) -> Request:

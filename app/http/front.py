@@ -90,7 +90,7 @@ class Front(SpecMiddleware):
         else:
             try:
                 await answers.send(answer, send, partial(self._more, request), head=request.method == "HEAD")
-            except (Left, Late, Unavailable, TimeoutError):
+            except (Left, Late, Unavailable):
                 return  # the connection ends unfinished, as the client sees
 
     def _find(self, scope: context.Scope, request: context.Request) -> Pipeline | Answer | None:
@@ -161,6 +161,8 @@ class Front(SpecMiddleware):
 
     async def _more(self, request: context.Request, rest: Iterator[bytes]) -> bytes | None:
         """Make the next part of an answer, in a turn of its own in the lane of its operation."""
+        if request.has_left:  # while a part was being taken
+            raise Left
         lane = self.lanes[request.pipeline.lane]
         request.waits_for = lane.hop.submit(next, rest, None, party=request.party, within=lane.seconds)
         part: bytes | None = await request.waits_for

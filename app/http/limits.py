@@ -24,15 +24,15 @@ def configure(candidate_limit: int) -> None:
     _candidate_limit = candidate_limit
 
 
-def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | None) -> list[Limit]:
+def applying(caller: Caller | None, client: str, *, reads: bool, cap: str | None) -> list[Limit]:
     """List the limits that a request counts against; `cap` is the operation's `x-limit`.
 
     A cap named `public_api_…` is a throttle of its own and stands instead of the hour's writes.
     """
     if cap == HEALTH:
-        return [Limit(f"limit:health:{address}", min(_candidate_limit * HEALTH_TIMES, MOST), 60)]
+        return [Limit(f"limit:health:{client}", min(_candidate_limit * HEALTH_TIMES, MOST), 60)]
     if caller is None:
-        return [Limit(f"limit:address:{address}", _candidate_limit, 60)]
+        return [Limit(f"limit:address:{client}", _candidate_limit, 60)]
     if caller.person:
         return [Limit(f"limit:member:{caller.person.user_id}", MEMBER_LIMIT)]
     organisation = f"limit:{caller.organisation_id}"
@@ -48,7 +48,7 @@ def applying(caller: Caller | None, address: str, *, reads: bool, cap: str | Non
 
 def count(request: Request, *, reads: bool, cap: str | None) -> None:
     """Count a request, or refuse it; the answer will carry where the limit stands."""
-    counted = applying(request.caller, request.address, reads=reads, cap=cap)
+    counted = applying(request.caller, request.counts_as, reads=reads, cap=cap)
     # Whether a process can serve has an answer while Redis has none.
     is_health = cap == HEALTH
     standing, wait = limits.take(counted, here=is_health)

@@ -73,7 +73,7 @@ def forget() -> None:
         cache.clear()
 
 
-def _look_up(key: str, address: str) -> _Kept | None:
+def _look_up(key: str, request: Request) -> _Kept | None:
     """Return what is known of a key, None where there is none; RateLimited for an address that guesses."""
     moment = time.monotonic()
     known = _kept.get(key)
@@ -83,7 +83,7 @@ def _look_up(key: str, address: str) -> _Kept | None:
         return None
     if known and not known.one_looks and moment < known.until + _WHILE_ONE_LOOKS:
         _kept[key] = known._replace(until=known.until + _WHILE_ONE_LOOKS, one_looks=True)
-    since, missed = _missed.get(address, (moment, 0))
+    since, missed = _missed.get(request.counts_as, (moment, 0))
     if not known and missed >= _UNKNOWN_A_MINUTE and moment < since + 60:
         raise RateLimited(retry_after_seconds=math.ceil(since + 60 - moment))
     with store.reading() as reading:
@@ -91,10 +91,10 @@ def _look_up(key: str, address: str) -> _Kept | None:
     if row is None:
         _kept.pop(key, None)
         _keep(_unknown, key, moment + _UNKNOWN_SECONDS)
-        _keep(_missed, address, (since, missed + 1) if moment < since + 60 else (moment, 1))
+        _keep(_missed, request.counts_as, (since, missed + 1) if moment < since + 60 else (moment, 1))
         return None
     if row.last_used_at is None or row.last_used_at < now() - _NOTED_EVERY:
-        _note_use(keys.touch, row.id, address)
+        _note_use(keys.touch, row.id, request.address)
     caller = Caller(row.organisation_id, row.livemode, row.plan, frozenset(row.scopes), row.id)
     found = _Kept(moment + _FRESH_SECONDS, row, caller)
     _keep(_kept, key, found)
@@ -131,7 +131,7 @@ def party(request: Request) -> Hashable:
     So organisations that come from one address, a proxy's or an office's, do not wait for each other.
     """
     known = _kept.get(request.head.get("authorization", "").partition(" ")[2].strip())
-    return (known.row.organisation_id, known.row.livemode) if known else request.address
+    return (known.row.organisation_id, known.row.livemode) if known else request.counts_as
 
 
 def bearer(request: Request, required: list[str]) -> Caller:
@@ -146,7 +146,7 @@ def bearer(request: Request, required: list[str]) -> Caller:
     key = key.strip()
     if scheme.lower() != "bearer" or not _FORM.fullmatch(key):
         raise InvalidApiKey
-    found = _look_up(key, request.address)
+    found = _look_up(key, request)
     if found is None:
         raise InvalidApiKey
     row = found.row

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import insides.connexion
-from app.instance import children, metrics
+from app.instance import children, metrics, open_files
 from app.instance import settings as environment
 from app.instance.settings import Settings
 from store.database import engine
@@ -71,6 +71,7 @@ def serve(
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
+    open_files.allow(open_files.WEB)
     os.environ.update(environment.environment(settings))
     os.environ.setdefault("LIMIT_SHARE", str(1 / processes))
     with metrics.together(processes):

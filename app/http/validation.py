@@ -190,7 +190,7 @@ async def _receive(receive: Receive, request: Request, largest: int) -> bytes:
         if message["type"] == "http.disconnect":
             raise Invalid("The body ended before its time.")
         piece = message.get("body", b"")
-        if piece and not clients.bodies.take(request.address, len(piece)):
+        if piece and not clients.bodies.take(request.counts_as, len(piece)):
             raise Unavailable("Too much is being sent from this address already; try again shortly.")
         request.held += len(piece)
         read += piece

@@ -6,6 +6,8 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+from starlette.datastructures import Headers
+
 import insides.uvicorn
 from app.http import context, refusals
 from app.http.live import channel
@@ -33,7 +35,9 @@ class Protocol(insides.uvicorn.Protocol):
         """Serve a client, unless its address has too many connections already."""
         super().connection_made(transport)
         peer = self.client[0] if self.client else ""
-        self.counted = peer if peer and not networks.within(peer, clients.proxies) else None
+        self.counted = (
+            networks.counts_as(peer) if peer and not networks.within(peer, clients.proxies) else None
+        )
         if self.counted and not clients.connections.take(self.counted):
             self.counted = None
             transport.write(self.refuse(503, "Too many connections are open from this address."))
@@ -63,21 +67,38 @@ class Protocol(insides.uvicorn.Protocol):
     def left(self, scope: context.Scope) -> None:
         """Have nothing begun for whoever is gone."""
         request: context.Request | None = scope.get("extensions", {}).get("hiring")
-        if request is not None and request.waits_for is not None:
+        if request is None:
+            return
+        request.has_left = True
+        if request.waits_for is not None:
             hop.give_up(request.waits_for, hop.Left)
 
     def shutdown(self) -> None:
         """End a stream that would last for long, and the connection after the request that it has."""
-        if self.cycle is not None and not self.cycle.response_complete and self.cycle.response_started:
-            self.left(dict(self.cycle.scope))
+        for cycle in self.unanswered():
+            if cycle.response_started:
+                self.left(cycle.scope)
         super().shutdown()
 
     def refuse(self, status: int, why: str | None = None) -> bytes:
         """Write the whole answer to what cannot become a request."""
         request_id = f"req_{new_hex()}"
         token = logs.request_id.set(request_id)
+        path, _, query = getattr(self, "url", b"").partition(b"?")
+        asked = context.Request(
+            id=request_id,
+            address=self.client[0] if self.client else "",
+            method="",
+            path=path.decode("latin-1"),
+            query=query,
+            head=Headers(raw=self.headers or []),
+        )
         try:
-            answer = refusals.render(REFUSALS[status](why), getattr(self, "url", b"").decode("latin-1"))
+            refusal = REFUSALS[status](why)
+            # The documents promise JSON to everybody for the others: most come before it is known who asks.
+            answer = (
+                refusals.answer(refusal, asked) if status == 400 else refusals.render(refusal, asked.path)
+            )
         finally:
             logs.request_id.reset(token)
         headers = answer.headers | {

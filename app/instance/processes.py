@@ -2,7 +2,6 @@
 
 import gc
 import logging
-import resource
 import signal
 import sys
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import dramatiq
 
-from app.instance import metrics, wiring
+from app.instance import metrics, open_files, wiring
 from app.instance.settings import Settings
 from gateways import cores
 from insides.dramatiq import Broker
@@ -33,7 +32,6 @@ log = logging.getLogger("hiring.processes")
 DELIVERIES = "deliveries"  # the one kind that is no job of the outbox
 KINDS = (DELIVERIES, *JOBS)
 STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
-FILES = 4_096  # open at once: connections under way and kept, with room beside them
 NICENESS = 3  # somebody waits for a request: what comes after it leaves the cores of a full machine to those
 SWITCH_SECONDS = 0.001  # what computes, mails and grades, leaves the interpreter to the sender after so long
 BELL_MS = 500  # an idle worker that has waited for the bell in vain rests for so long at most
@@ -48,7 +46,7 @@ def pool_size(kinds: Collection[str]) -> int:
 def work(settings: Settings, *, kinds: Collection[str] = KINDS, folder: Path | None = None) -> None:
     """Do these kinds of work until SIGTERM or SIGINT; `folder` is told the port of the figures."""
     cores.give_way(NICENESS)
-    _allow_files(FILES)
+    open_files.allow(open_files.WORK)
     sys.setswitchinterval(SWITCH_SECONDS)
     wiring.configure(settings, pool_size=pool_size(kinds))
     stopping = _stop_on_signals()
@@ -143,15 +141,6 @@ def _running(threads: Mapping[Broker, int], *, grace: float) -> Iterator[None]:
             list(pool.map(lambda worker: worker.stop(timeout=int(grace * 1000)), workers))
         for each in threads:
             each.close()
-
-
-def _allow_files(wanted: int) -> None:
-    """Raise the limit of open files as far as this user may: many systems start with 1,024."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _stop_on_signals() -> threading.Event:

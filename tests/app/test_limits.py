@@ -281,6 +281,22 @@ def test_a_candidates_address_has_a_limit_of_its_own(http: TestClient) -> None:
         request_limits.configure(1_000_000)
 
 
+def test_neighbours_of_one_network_count_together_and_each_is_shown_whole(
+    http: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    request_limits.configure(3)
+    caplog.set_level("INFO", "hiring.requests")
+    try:
+        neighbours = [f"2001:db8:77:1::{number:x}" for number in range(1, 5)]
+        said = [asgi.send(http, "GET", CANDIDATE, peer=one).status for one in neighbours]
+        assert said == [404, 404, 404, 429]
+        assert asgi.send(http, "GET", CANDIDATE, peer="2001:db8:77:2::1").status == 404
+        told = [vars(line)["address"] for line in caplog.records if line.name == "hiring.requests"]
+        assert told[:4] == neighbours
+    finally:
+        request_limits.configure(1_000_000)
+
+
 # --- Outages
 
 

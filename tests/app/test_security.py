@@ -224,6 +224,16 @@ def test_an_address_that_guesses_is_told_to_wait_and_known_keys_are_not(
     security.forget()
 
 
+def test_neighbours_of_one_network_guess_as_one(owner: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(security, "_UNKNOWN_A_MINUTE", 3)
+    said = [
+        identify(tokens.new_key(livemode=True), at=f"2001:db8:5:1::{number}")[0] for number in range(1, 5)
+    ]
+    assert said == [*["INVALID_API_KEY"] * 3, "RATE_LIMITED"]
+    assert identify(tokens.new_key(livemode=True), at="2001:db8:5:2::1")[0] == "INVALID_API_KEY"
+    security.forget()
+
+
 # --- Addresses
 
 

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from app.http import answers
 from app.http.answers import Answer
 
@@ -44,19 +42,6 @@ def test_head_makes_no_part_but_the_first() -> None:
     rest = parts()
     _, body = sent(Answer(200, b"one", {}, "text/csv", rest), head=True)
     assert body == {"type": "http.response.body", "body": b""}
-    assert next(rest) == b"two"
-
-
-def test_who_does_not_take_a_part_in_its_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "TAKEN_WITHIN", 0.01)
-    rest = parts()
-
-    async def to(message: Any) -> None:
-        if message.get("body"):
-            await asyncio.Event().wait()
-
-    with pytest.raises(TimeoutError):
-        asyncio.run(answers.send(Answer(200, b"one", {}, "text/csv", rest), to, more))
     assert next(rest) == b"two"
 
 

@@ -60,12 +60,12 @@ def server(app: FlaskApp, http: TestClient) -> Iterator[Address]:
 
 
 @contextlib.contextmanager
-def serving(config: uvicorn.Config) -> Iterator[Address]:
-    listener = listen("127.0.0.1", 0)
+def serving(config: uvicorn.Config, host: str = "127.0.0.1") -> Iterator[Address]:
+    listener = listen(host, 0)
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    yield listener.getsockname()
+    yield listener.getsockname()[:2]
     running.should_exit = True
     thread.join(10)
 
@@ -121,6 +121,21 @@ def test_what_is_no_http_is_refused(server: Address, data: bytes) -> None:
     answer = send(server, data)
     assert answer.status in (400, 405)
     assert answer.error["code"] == "VALIDATION_ERROR"
+
+
+@pytest.mark.parametrize(("path", "accept", "is_page"), [
+    ("/area/sign-in/?next=/area/", "text/html,*/*;q=0.8", True), ("/area/sign-in/", "application/json", False),
+    (ORG, "text/html", False),
+])  # fmt: skip
+def test_what_cannot_be_read_behind_a_browsers_accept_is_refused_with_a_page(
+    server: Address, path: str, accept: str, is_page: bool
+) -> None:
+    for spoilt in (("Cookie: a=\x00",), ("Transfer-Encoding: chunked", "", "zz")):
+        said = send(server, request(f"POST {path} HTTP/1.1", f"Accept: {accept}", *spoilt))
+        assert said.status == 400
+        kind = "text/html; charset=utf-8" if is_page else "application/json"
+        assert (said.headers["content-type"], b"<h1>" in said.body) == (kind, is_page)
+        assert said.headers["x-request-id"]
 
 
 @pytest.mark.parametrize("target", [
@@ -295,6 +310,18 @@ def test_a_head_that_does_not_come_in_time_is_not_waited_for(
     assert answered[9:12] == (b"" if status is None else str(status).encode())
 
 
+def test_empty_lines_after_an_answer_are_the_beginning_of_a_head_that_has_its_time(
+    server: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insides.uvicorn, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(insides.uvicorn, "HEAD_SECONDS", 0.2)
+    with socket.create_connection(server, timeout=3) as connection:
+        connection.sendall(ASK)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 ")
+        connection.sendall(b"\r\n")
+        assert answered(read(connection)).status == 408
+
+
 TOO_LARGE = b"X-Long: " + b"a" * 65_536
 
 
@@ -401,6 +428,16 @@ def test_an_address_has_so_many_connections_and_others_have_theirs(
         assert answered(read(held[0])).status == 200
     eventually(lambda: not clients.connections.held)
     assert ask(server, HEALTH) == 200
+
+
+def test_connections_of_ipv6_count_for_their_network(app: FlaskApp, http: TestClient) -> None:
+    with contextlib.ExitStack() as stack:
+        try:
+            server = stack.enter_context(serving(web.config(app), "::1"))
+        except OSError:
+            pytest.skip("This machine has no IPv6.")
+        stack.enter_context(socket.create_connection(server, timeout=20))
+        eventually(lambda: clients.connections.held.get("::/64") == 1)
 
 
 def test_a_trusted_proxy_has_as_many_connections_as_it_likes(

@@ -29,7 +29,7 @@ MUTANTS = {
     "a scope is not asked for": Mutant(SECURITY, _SCOPES, "if missing := []:", "scopes"),
     "the chain asks for no scope": Mutant(SEATS, "request, required_scopes)", "request, [])", "both_ways"),
     "a key is looked at for its form alone": Mutant(
-        SECURITY, "found = _look_up(key, request.address)", "found = None", "answers"
+        SECURITY, "found = _look_up(key, request)", "found = None", "answers"
     ),
     # count
     "writes count as reads": Mutant(PIPELINE, 'reads=self.method == "GET"', "reads=True", "limits"),

@@ -47,7 +47,7 @@ class Live:
     async def _admit(self, request: context.Request, token: str) -> Interview:
         """Count a client's opening, and find its room; or refuse."""
         request.waits_for = self.doors.submit(
-            reading.admit, request, token, party=request.address, within=5.0
+            reading.admit, request, token, party=request.counts_as, within=5.0
         )
         found: Interview = await request.waits_for
         request.waits_for = None

@@ -74,7 +74,7 @@ class Entrance:
         finally:
             seconds = time.perf_counter() - started
             if request.held:
-                clients.bodies.give_back(request.address, request.held)
+                clients.bodies.give_back(request.counts_as, request.held)
             _count(request.pipeline.id if request.pipeline else "", status, seconds)
             NOTES.take(request, status, seconds)
             if log.isEnabledFor(logging.INFO):

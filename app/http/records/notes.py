@@ -100,7 +100,7 @@ class Notes:
         caller = request.caller or request.known
         if (minute := int(moment // 60)) != self._minute:
             self._minute, self._of_the_minute = minute, Counter()
-        party = caller.organisation_id if caller else request.address
+        party = caller.organisation_id if caller else request.counts_as
         if self._has_room(party) and len(self._refused) < MOST_WAITING:
             self._refused.append((traces.refused(operation, request, status), owner))
 

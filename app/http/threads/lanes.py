@@ -99,10 +99,10 @@ def party(request: Request, places: Iterable[tuple[int, str]], lane: str) -> Has
     if request.caller:
         return request.caller.organisation_id, request.caller.livemode
     if lane == ORDINARY:
-        return request.address
+        return request.counts_as
     segments = request.path.strip("/").split("/")
     for number, name in places:
         if name in OWNERS and bodies.sound(segments[number]):
             with store.reading() as reading:
-                return OWNERS[name](reading, segments[number]) or request.address
-    return request.address
+                return OWNERS[name](reading, segments[number]) or request.counts_as
+    return request.counts_as
