@@ -28,6 +28,7 @@ BENCHES = (
     "steps",
     "rooms",
     "clocks",
+    "idle",
     "scale",
     "soak",
 )

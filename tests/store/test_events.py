@@ -80,6 +80,22 @@ def test_a_reader_of_the_feed_misses_nothing_of_fifty_writers(caller: Caller) ->
     assert read == written(caller)
 
 
+def test_a_reader_of_the_feed_misses_nothing_of_fifty_who_invite(tenant: Tenant) -> None:
+    slug, count, read = tenant.live.assessment()["slug"], 200, list[dict[str, Any]]()
+    first = len(tenant.live.get("/events/").json()["results"])  # what making the assessment told
+    with ThreadPoolExecutor(50) as pool:
+        inviting = [pool.submit(tenant.live.invitation, slug) for _ in range(count)]
+        while len(read) < count:
+            is_over = all(one.done() for one in inviting)
+            asked = {"after": first + len(read), "page_size": 7}
+            page = tenant.live.get("/events/", params=asked).json()["results"]
+            read += page
+            assert [one["sequence"] for one in read] == list(range(first + 1, first + len(read) + 1))
+            assert page or not is_over, "events are missing"
+    made = [one.result()["invite_token"] for one in inviting]
+    assert sorted(one["data"]["invite_token"] for one in read) == sorted(made)
+
+
 def test_what_is_rolled_back_leaves_no_gap(caller: Caller) -> None:
     record(caller, 1)
     with pytest.raises(ZeroDivisionError), store.transaction() as session:
