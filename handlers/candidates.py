@@ -47,7 +47,7 @@ def update_candidate(session: Session, caller: Caller, candidate_id: UUID, body:
     if "archived" in body:
         changes["archived_at"] = (found.archived_at or now()) if body["archived"] else None
     found.change(changes)
-    events.record(session, "candidate.updated", found, schemas.event(found))
+    _tell_of_change(session, found)
     return _shown(session, caller, found)
 
 
@@ -75,8 +75,13 @@ def replace_candidate_tags(session: Session, caller: Caller, candidate_id: UUID,
     """Keep these tags and no others."""
     found = candidates.get(session, caller, candidate_id, for_update=True)
     found.tags = rules.unite(body["tags"])
-    events.record(session, "candidate.updated", found, schemas.event(found))
+    _tell_of_change(session, found)
     return {"tags": found.tags}
+
+
+def _tell_of_change(session: Session, found: Candidate) -> None:
+    if session.is_modified(found):  # what was read and is sent back changes nothing
+        events.record(session, "candidate.updated", found, schemas.event(found))
 
 
 def list_scorecards(session: Session, caller: Caller, candidate_id: UUID, **query: Any) -> Page:

@@ -57,7 +57,9 @@ def update_offer(session: Session, caller: Caller, offer_id: UUID, body: Body) -
     """Change an offer that has not been sent."""
     offer = offers.hold(session, caller, offer_id)
     rules.check_open(offer.status)
-    offer.change({**_settings(body), "send_error": None})  # what stood in the way may be out of it
+    offer.change(_settings(body))
+    if session.is_modified(offer):
+        offer.send_error = None  # what stood in the way may be out of it
     moves.reschedule(session, offer)
     session.flush()
     return schemas.offer(offer)

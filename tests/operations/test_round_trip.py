@@ -44,11 +44,16 @@ def test_what_was_read_can_be_sent_back(operation: Documented, row: Row, tenant:
     api = tenant.live
     ids = row.state(api)
     ask(api, operation, row, ids)
-    before = read(api, operation, ids)
+    before, told = read(api, operation, ids), events(api)
     schema = operation.definition["requestBody"]["content"]["application/json"]["schema"]
     answer = ask(api, operation, row, ids, body=written(schema, before))
     assert answer.status_code == 200, answer.text
     assert read(api, operation, ids) == before
+    assert events(api) == told, "an event of a change that was none"
+
+
+def events(api: Api) -> Any:
+    return api.get("/events/", params={"page_size": 100}).json()["results"]
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, None])
