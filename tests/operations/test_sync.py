@@ -1,10 +1,12 @@
 """Whatever an answer shows of a resource, its lists tell of with `updated_after` once it changes."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 import store
@@ -14,8 +16,11 @@ from store.hiring import tallies
 from tests import left_to_do
 from tests.api import Api, Tenant
 from tests.documents import Documented, operations
+from tests.operations import states
 from tests.operations.rows import PLACE, Row, ask
 from tests.operations.table.every import each
+from tests.workers import falling_due
+from workers import schedule
 
 BASE = "/api/v1/public"
 # Those above others come first.
@@ -40,7 +45,48 @@ DETAILS = {one.id: GETS.get(re.sub(r"\{\w+\}/", "", one.path) + "{}/") for one i
     "list_results": GETS[f"{BASE}/invites/{{}}/result/"]
 }
 NAMED = {"token": "invite_token", "slug": "slug", "key": "slug"}  # else by its id
+# What a row shows of another one beside its id or slug changes with that one, whose own list tells of it: by the list,
+# each with that list. A rename would otherwise write hundreds of thousands of rows anew.
+OF_OTHERS = {
+    "list_applications": {"job_title": "list_jobs"},
+    "list_offers": {"job_title": "list_jobs"},
+    "list_invitations": {"assessment": "list_assessments"},
+    "list_assessment_invitations": {"assessment": "list_assessments"},
+    "list_interviews": {"linked_assessment_title": "list_assessments"},
+    "list_jobs": {"team": "list_squads"},
+    "list_assessments": {"team": "list_squads"},
+    "list_results": {"percentile": "list_results"},  # among all of them
+}
+# What reaches others, beside every change of fields.
+REACH = {
+    "remove_case",
+    "replace_cases",
+    "delete_case",
+    "cancel_invitation",
+    "delete_field",
+    "delete_interview_template",
+    "erase_candidate",
+    "merge_candidates",
+    "withdraw_application",
+    "advance_application",
+}
+# By what comes first in a path: what it calls that which everything together has under another name.
+CALLED = {
+    "pipelines": {"slug": "pipeline_slug"},
+    "cases": {"id": "case_id"},
+    "webhooks": {"id": "webhook_id"},
+}
 Found = dict[tuple[str, str], dict[str, Any]]
+
+
+def fields_of(shown: dict[str, Any]) -> set[str]:
+    """The fields of a schema, or of those of which it is one."""
+    return {name for one in shown.get("oneOf", [shown]) for name in one["properties"]}
+
+
+def answered(one: Documented) -> dict[str, Any]:
+    """The schema of what an operation answers."""
+    return dict(one.definition["responses"]["200"]["content"]["application/json"]["schema"])
 
 
 def rows(api: Api, one: Documented, whole: dict[str, Found], **query: str) -> Found:
@@ -93,6 +139,32 @@ def work(since: datetime) -> None:
         fanout.fan_out(session, limit=1000)
 
 
+def unfound(api: Api, act: Callable[[], object]) -> set[tuple[str, str]]:
+    """Do something; name what a sync does not find of it, by the list and the field."""
+    before = flat(everything(api).values())
+    shown, moment = details(api, before), now()
+    act()
+    work(moment)
+    whole = everything(api)
+    after = flat(whole.values())
+    synced = flat(rows(api, one, whole, updated_after=iso(moment)) for one in LISTS)
+    assert after.keys() - before.keys() - synced.keys() == set()
+    silent = {key: after[key] for key in before.keys() & after.keys() - synced.keys()}
+    told = {place.partition(" ")[0] for place, _ in synced} | {"list_squads"}  # which is read whole each time
+    changed = changes(before, silent) | changes(shown, details(api, silent))
+    return {(place, name) for place, name in changed if OF_OTHERS.get(place, {}).get(name) not in told}
+
+
+def changes(before: Found, after: Found) -> set[tuple[str, str]]:
+    """Name the fields in which rows differ, by their list."""
+    return {
+        (key[0].partition(" ")[0], name)
+        for key, one in after.items()
+        for name in one.keys() | before[key].keys()
+        if one.get(name) != before[key].get(name)
+    }
+
+
 @each(lambda operation: operation.method != "GET")
 def test_what_an_operation_changes_is_found_by_a_sync(
     operation: Documented, row: Row, tenant: Tenant
@@ -100,24 +172,28 @@ def test_what_an_operation_changes_is_found_by_a_sync(
     api = tenant.test
     for one in (row, *row.also):
         ids = one.state(api)
-        before = flat(everything(api).values())
-        shown, moment = details(api, before), now()
-        ask(api, operation, one, ids)
-        work(moment)
-        whole = everything(api)
-        after = flat(whole.values())
-        synced = flat(rows(api, one, whole, updated_after=iso(moment)) for one in LISTS)
-        changed = {key for key in before.keys() & after.keys() if before[key] != after[key]}
-        assert changed - synced.keys() == set()
-        silent = details(api, {key: after[key] for key in before.keys() & after.keys() - synced.keys()})
-        seen = {
-            (key[0].partition(" ")[0], name)
-            for key, one in silent.items()
-            for name in one.keys() | shown[key].keys()
-            if one.get(name) != shown[key].get(name)
-        }
-        assert seen == set()
-        assert after.keys() - before.keys() - synced.keys() == set()
+        assert unfound(api, partial(ask, api, operation, one, ids)) == set()
+
+
+@each(
+    lambda operation: (
+        operation.path.startswith(BASE) and (operation.method == "PATCH" or operation.id in REACH)
+    )
+)
+def test_so_is_what_it_changes_where_there_is_everything(
+    operation: Documented, row: Row, tenant: Tenant
+) -> None:
+    api, began = tenant.test, now()
+    ids = states.a_whole_hire(api)
+    ids |= {name: ids[of] for name, of in CALLED.get(operation.path.split("/")[4], {}).items()}
+    work(began)
+    assert unfound(api, partial(ask, api, operation, row, ids)) == set()
+
+
+@pytest.mark.parametrize("kind", schedule.KINDS, ids=lambda kind: kind.name)
+def test_so_is_what_the_schedule_changes(kind: schedule.Kind, tenant: Tenant) -> None:
+    falling_due.make(kind, tenant)
+    assert unfound(tenant.live, kind.batch) == set()
 
 
 def test_every_list_with_a_sync_is_looked_at() -> None:
@@ -127,3 +203,10 @@ def test_every_list_with_a_sync_is_looked_at() -> None:
         "list_jobs",
         "list_applications",
     }
+
+
+def test_what_is_shown_of_others_is_still_shown() -> None:
+    shown = {one.id: fields_of(answered(one)["properties"]["results"]["items"]) for one in LISTS}
+    for place, path in DETAILS.items():
+        shown[place] |= fields_of(answered(operations("openapi")["GET", path])) if path else set()
+    assert {(place, name) for place in OF_OTHERS for name in OF_OTHERS[place].keys() - shown[place]} == set()
