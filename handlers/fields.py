@@ -44,9 +44,10 @@ def update_field(session: Session, caller: Caller, key: str, field_id: UUID, bod
         rules.key(body["key"], "", {one.key for one in there if one is not field})
     field.change(body | {name: rules.ordered(body[name]) for name in ("options",) if name in body})
     rules.check_options(field.field_type, field.options)
+    if session.is_modified(field):
+        job.updated_at = now()
     if field.key != old:
         fields.rename(session, job, old, field.key)
-    job.updated_at = now()
     session.flush()
     rules.check_rules(
         [rule.as_rules_see_it() for rule in knockouts.all_of(session, job)],

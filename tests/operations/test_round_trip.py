@@ -8,6 +8,7 @@ from tests.api import Api, Tenant
 from tests.documents import Documented, operations
 from tests.operations.rows import Ids, Row, ask
 from tests.operations.table.every import each
+from tests.operations.test_sync import everything
 
 BASE = "/api/v1/public"
 VERBS = ("update/", "replace/")
@@ -44,11 +45,12 @@ def test_what_was_read_can_be_sent_back(operation: Documented, row: Row, tenant:
     api = tenant.live
     ids = row.state(api)
     ask(api, operation, row, ids)
-    before, told = read(api, operation, ids), events(api)
+    before, whole, told = read(api, operation, ids), everything(api), events(api)
     schema = operation.definition["requestBody"]["content"]["application/json"]["schema"]
     answer = ask(api, operation, row, ids, body=written(schema, before))
     assert answer.status_code == 200, answer.text
     assert read(api, operation, ids) == before
+    assert everything(api) == whole  # whatever else shows it
     assert events(api) == told, "an event of a change that was none"
 
 
