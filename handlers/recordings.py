@@ -11,6 +11,7 @@ import schemas.sessions
 from gateways import files, uploads
 from handlers import pages
 from rules import recordings as rules
+from rules.clock import now
 from rules.errors import NotFound
 from rules.sessions import refusal
 from schemas import recordings as schema
@@ -53,6 +54,9 @@ def save_recording_chunk(begin: Begin, token: str, track: UUID, number: str, bod
         found = recordings.track(session, sitting, track)
         if rules.is_known(place, found.chunks if found else 0):
             return schema.kept(found, sitting.status)
+        if sitting.session and sitting.session.completed_at:
+            sitting.session.updated_at = now()  # its result shows what is recorded
+            session.flush()
         recordings.check_room(session, sitting, found, len(content))
         room.take(session, caller, len(content))
         told = {name: body[name] for name in ("kind", "media_type", "started_ms")}

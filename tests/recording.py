@@ -39,6 +39,14 @@ def a_sitting(api: Api, *kinds: str) -> Ids:
     return made
 
 
+def a_result(api: Api) -> Ids:
+    """A sitting that is over, of which the last parts are still on their way."""
+    made = a_sitting(api)
+    answer = Api(api.http, None, CANDIDATE).post(f"/invites/{made['token']}/submit/")
+    assert answer.status_code == 200, answer.text
+    return made
+
+
 def send(
     api: Api, made: Ids, number: int = 0, *, kind: str = "webcam", content: bytes | None = None, **more: Any
 ) -> Any:

@@ -1,14 +1,25 @@
 """Recordings of sittings: what is known of them. Their chunks are kept by gateways.files, each under its key."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, bindparam, delete, func, select
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    Index,
+    UniqueConstraint,
+    bindparam,
+    delete,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.orm import Mapped, Session, contains_eager, mapped_column, relationship
 
 from rules import recordings as rules
+from rules.clock import now
 from rules.retention import RECORDINGS_MOST_DAYS
 from store import outbox
 from store.accounts import room
@@ -179,10 +190,17 @@ def let_go(due: Due) -> Any:
 
     def delete_recordings(session: Session, rows: Sequence[Row]) -> int:
         gone = session.execute(
-            select(Recording.id, Recording.organisation_id, Recording.livemode, Recording.size_bytes)
+            select(
+                Recording.id,
+                Recording.organisation_id,
+                Recording.livemode,
+                Recording.size_bytes,
+                Recording.session_id,
+            )
             .where(*due.among(rows))
             .order_by(Recording.organisation_id, Recording.id)
         ).all()
+        _changes(session, {one.session_id for one in gone})
         for one in gone:
             mine = RecordingChunk.recording_id == one.id
             keys = session.scalars(delete(RecordingChunk).where(mine).returning(RecordingChunk.key)).all()
@@ -192,3 +210,11 @@ def let_go(due: Due) -> Any:
         return len(gone)
 
     return delete_recordings
+
+
+def _changes(session: Session, ids: Iterable[UUID]) -> None:
+    """Move the results that show recordings, in an order in which nobody waits for another in a circle."""
+    held = select(CandidateSession.id).where(CandidateSession.id.in_(ids)).order_by(CandidateSession.id)
+    held = held.with_for_update(key_share=True)
+    moved = update(CandidateSession).where(CandidateSession.id.in_(held)).values(updated_at=now())
+    session.execute(moved, execution_options={"synchronize_session": False})

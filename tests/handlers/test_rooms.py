@@ -144,6 +144,20 @@ def test_more_events_than_go_into_one_answer_are_asked_for_again(http, monkeypat
     assert found == [str(n) for n in range(450)]
 
 
+def test_what_is_said_in_a_room_moves_it_and_what_is_typed_does_not(http):
+    room = joined(http)
+
+    def moved(*acts):
+        before = room.row().updated_at
+        with store.writing() as writing:
+            assert all(one.number for one in stream.keep(writing, acts))
+        return room.row().updated_at > before
+
+    typed = Act(room.id, stream.UPDATE, "candidate", update=b"x")
+    assert not moved(typed)
+    assert moved(Act(room.id, "message", "candidate", "Amina", {"content": "Hello"}), typed)
+
+
 def test_code_that_is_saved_keeps_what_others_typed(http):
     room = joined(http)
     name = documents.name_of(UUID(room.questions[0]))

@@ -124,6 +124,8 @@ def details(api: Api, found: Found) -> Found:
             answer = api.get(path.removeprefix(BASE).format(**{placed: row[NAMED.get(placed, "id")]}))
             assert answer.status_code == 200, answer.text
             shown[place, name] = answer.json() | {"meta": None}  # of the organisation
+            for one in shown[place, name].get("recordings", ()):
+                one["url"] = None  # made anew for each answer
     return shown
 
 

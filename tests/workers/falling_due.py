@@ -142,7 +142,7 @@ def known(_: Tenant) -> None:
 
 def recorded(tenant: Tenant) -> None:
     for _ in range(COUNT):
-        assert recording.send(tenant.live, recording.a_sitting(tenant.live)).status_code == 200
+        assert recording.send(tenant.live, recording.a_result(tenant.live)).status_code == 200
 
 
 def recorded_where_less_is_kept(tenant: Tenant) -> None:

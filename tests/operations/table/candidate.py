@@ -14,6 +14,8 @@ WORDS = {
     "referrer": "news.example.org",
 }
 STRANGER = PERSON | WORDS | {"consent_accepted": True}
+CHUNK = {"kind": "webcam", "media_type": "video/webm", "started_ms": 1000, "duration_ms": 5000}
+PART = {"content": ("chunk", recording.PICTURE, "application/octet-stream")}
 LOOKING = {
     "search": "engineer",
     "location": "Berlin",
@@ -35,9 +37,10 @@ ROWS = {
     "report_violation": Row(states.a_sitting, {"violation_type": "focus_loss", "case_order": 1}, status=201),
     "save_recording_chunk": Row(
         recording.a_sitting,
-        {"kind": "webcam", "media_type": "video/webm", "started_ms": 1000, "duration_ms": 5000},
+        CHUNK,
         media=MULTIPART,
-        files={"content": ("chunk", recording.PICTURE, "application/octet-stream")},
+        files=PART,
+        also=(Row(recording.a_result, CHUNK, media=MULTIPART, files=PART),),
     ),
     "show_recordings_page": Row(recording.a_recording, answers=PAGE),
     "show_report_page": Row(states.a_shared_report, answers=PAGE),
