@@ -26,9 +26,10 @@ from tests.webs import Web, two
 def own_redis(tmp_path: Path) -> Iterator[tuple[str, int]]:
     """A Redis of this test's own, which may stand still: its address and process."""
     server = Redis(str(tmp_path / "redis.db"))
-    yield f"unix://{server.socket_file}?db=0", server.pid
+    pid = server.pid  # 0 once it is gone, which would name this process and all that it belongs to
+    yield f"unix://{server.socket_file}?db=0", pid
     with contextlib.suppress(ProcessLookupError):
-        os.kill(server.pid, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
     server._cleanup = lambda *_: None  # there is nothing left to end
 
 
