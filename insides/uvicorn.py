@@ -1,6 +1,7 @@
 """What we reach of uvicorn's HTTP protocol: how it refuses bytes that are no request, and how it ends."""
 
 import socket
+from contextlib import suppress
 from typing import Any
 
 import httptools
@@ -67,8 +68,9 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to look at the clock."""
         super().connection_made(transport)
-        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
-            # Else it takes megabytes, and it is seen here that a client takes some when it has taken a third of them.
+        # Else it takes megabytes, and it is seen here that a client takes some when it has taken a third of them. Some
+        # systems do not know it, nor do sockets of Unix, at which a proxy is.
+        with suppress(AttributeError, OSError):
             transport.get_extra_info("socket").setsockopt(
                 socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES
             )

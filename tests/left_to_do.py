@@ -15,17 +15,13 @@ from workers.jobs import JOBS
 def do(since: datetime) -> list[str]:
     """Run each job that was asked for since a moment, and those that they ask for; return the names of all.
 
-    One that fails is given up at once. What a job puts off is left for then: it might be put off for ever.
+    What a job puts off is left for then: it might be put off for ever. Raises what a job raises.
     """
     ran = []
     items = _take(since, true())
     while items:
         for id, name, arguments in items:
-            try:
-                JOBS[name].run(id, arguments)
-            except Exception as fault:
-                with store.transaction() as session:
-                    JOBS[name].given_up(session, arguments, fault)
+            JOBS[name].run(id, arguments)
             ran.append(name)
         items = _take(since, OutboxItem.due_at <= OutboxItem.created_at)
     return ran
@@ -36,4 +32,6 @@ def _take(since: datetime, wanted: ColumnElement[bool]) -> list[tuple[UUID, str,
         due = (OutboxItem.created_at >= since, OutboxItem.finished_at.is_(None), OutboxItem.job.in_(JOBS))
         taken = update(OutboxItem).where(*due, wanted).values(finished_at=now())
         found = session.execute(taken.returning(OutboxItem.id, OutboxItem.job, OutboxItem.arguments))
-        return sorted(found.tuples())  # in the order in which they were asked for
+        return sorted(
+            (one.id, one.job, one.arguments) for one in found
+        )  # in the order in which they were asked for

@@ -173,12 +173,9 @@ def write_on(session: Session, caller: Caller, id: UUID) -> Candidate:
 
     It is neither merged nor erased before this transaction ends.
     """
-    here = (
-        Candidate.organisation_id == caller.organisation_id,
-        Candidate.livemode == caller.livemode,
-        Candidate.id == id,
-        Candidate.gone_at.is_(None),
-    )
+    theirs = visible(caller, Candidate).where(Candidate.id == id).with_only_columns(Candidate.id)
+    # Whether it is gone is looked at once its lock has been waited for; whose it is does not change.
+    here = (Candidate.id == theirs.scalar_subquery(), Candidate.gone_at.is_(None))
     written = update(Candidate).where(*here).values(updated_at=now()).returning(Candidate)
     anew = {"populate_existing": True, "synchronize_session": False}
     return session.scalars(written, execution_options=anew).first() or _find(session, caller, id)

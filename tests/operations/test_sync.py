@@ -16,9 +16,9 @@ from store.hiring import tallies
 from tests import left_to_do
 from tests.api import Api, Tenant
 from tests.documents import Documented, operations
-from tests.operations import states
 from tests.operations.rows import PLACE, Row, ask
 from tests.operations.table.every import each
+from tests.operations.whole import a_whole_hire
 from tests.workers import falling_due
 from workers import schedule
 
@@ -186,7 +186,7 @@ def test_so_is_what_it_changes_where_there_is_everything(
     operation: Documented, row: Row, tenant: Tenant
 ) -> None:
     api, began = tenant.test, now()
-    ids = states.a_whole_hire(api)
+    ids = a_whole_hire(api)
     ids |= {name: ids[of] for name, of in CALLED.get(operation.path.split("/")[4], {}).items()}
     work(began)
     assert unfound(api, partial(ask, api, operation, row, ids)) == set()
