@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -60,8 +61,10 @@ def server(app: FlaskApp, http: TestClient) -> Iterator[Address]:
 
 
 @contextlib.contextmanager
-def serving(config: uvicorn.Config, host: str = "127.0.0.1") -> Iterator[Address]:
-    listener = listen(host, 0)
+def serving(
+    config: uvicorn.Config, host: str = "127.0.0.1", listener: socket.socket | None = None
+) -> Iterator[Address]:
+    listener = listener or listen(host, 0)
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
@@ -73,6 +76,19 @@ def serving(config: uvicorn.Config, host: str = "127.0.0.1") -> Iterator[Address
 @pytest.fixture(scope="module")
 def owner(http: TestClient) -> Tenant:
     return tenant(http)
+
+
+def test_a_proxy_may_come_by_a_socket_of_unix(app: FlaskApp, tmp_path: Path) -> None:
+    path = str(tmp_path / "web")
+    config = uvicorn.Config(app, http=wire.Protocol, log_level="warning")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        with (
+            serving(config, listener=listener),
+            httpx.Client(transport=httpx.HTTPTransport(uds=path)) as client,
+        ):
+            assert client.get("http://web/healthz").status_code == 200
 
 
 def send(server: Address, *parts: bytes) -> Answered:
