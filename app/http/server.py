@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import insides.connexion
-from app.instance import children, metrics, open_files
+from app.instance import children, metrics
 from app.instance import settings as environment
 from app.instance.settings import Settings
+from gateways import open_files
 from store.database import engine
 
 KEPT_SECONDS = 75  # for the next request on a connection

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import dramatiq
 
-from app.instance import metrics, open_files, wiring
+from app.instance import metrics, wiring
 from app.instance.settings import Settings
-from gateways import cores
+from gateways import cores, open_files
 from insides.dramatiq import Broker
 from store.database.waits import Waits
 from workers import broker

@@ -4,8 +4,8 @@ import contextlib
 import resource
 from collections.abc import Iterator
 
-from app.instance import open_files
 from app.instance.settings import Settings
+from gateways import open_files
 from tests.webs import Web
 
 
