@@ -10,7 +10,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 BOUND = "uvicorn>=0.54,<0.55"
 LEANS_ON = [
-    ("uvicorn/protocols/http/httptools_impl.py", "self.send_400_response(msg)"),
+    ("uvicorn/protocols/http/httptools_impl.py", "on_response=self.on_response_complete"),
     ("uvicorn/protocols/http/httptools_impl.py", "except httptools.HttpParserUpgrade:"),
     (
         "uvicorn/protocols/http/httptools_impl.py",
@@ -79,6 +79,7 @@ class Protocol(HttpToolsProtocol):
         self._in_head, self._head_bytes, self._too_large = True, 0, False
         self._taking = Taking()
         self._answering: Any = None  # the request that is carried out; behind it others may wait
+        self._owed: bytes | None = None  # the refusal that is sent behind their answers
         self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
@@ -96,10 +97,10 @@ class Protocol(HttpToolsProtocol):
             moment - self._since > (HEAD_SECONDS if self._in_head else BODY_SECONDS)
             or (not self._in_head and moment - self._last > PAUSE_SECONDS)
         ):
-            silent = self._in_head and not self._head_bytes
-            if not silent and (self.cycle is None or self._in_head or not self.cycle.response_started):
-                self.transport.write(self.refuse(408))
-            self.transport.close()
+            if self._in_head and not self._head_bytes:
+                self.transport.close()
+            else:
+                self._end(408)
 
     def on_message_begin(self) -> None:
         """Begin to read a request."""
@@ -113,6 +114,8 @@ class Protocol(HttpToolsProtocol):
         The parser takes a request with an offer to end after its head, whatever body it announces: the body would be
         lost, or read as the next request. So it is given the same head once more, without the offer.
         """
+        if self._owed is not None:
+            return
         self._unset_keepalive_if_required()
         self._last = self.loop.time()
         if self._since is None and (self.cycle is None or self.cycle.response_complete):
@@ -122,19 +125,19 @@ class Protocol(HttpToolsProtocol):
             if self._in_head and self._since is not None:
                 self._head_bytes += len(data)
                 if self._head_bytes > HEAD_BYTES:
-                    self._refuse_head()
+                    self._end(431)
         except httptools.HttpParserError:
             if self._too_large:
-                self._refuse_head()
+                self._end(431)
             else:
-                self.send_400_response("Invalid HTTP request received.")
+                self._end(400, "Invalid HTTP request received.")
         except httptools.HttpParserUpgrade as offer:
             if self._is_socket():
                 self._upgrade(data[offer.args[0] :])
                 return
             head = self._without_offer()
             if head is None:
-                self.send_400_response("This is no proxy.")
+                self._end(400, "This is no proxy.")
                 return
             self.parser = httptools.HttpRequestParser(self)
             self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
@@ -142,11 +145,11 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin the request; not one that is about to be read again, nor one whose head is too large."""
-        self._in_head = False
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > HEAD_BYTES:
             self._too_large = True
             raise ValueError("The head is too large.")  # the parser stops, and says that a callback failed
         if not self.parser.should_upgrade():
+            self._in_head = False
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -196,9 +199,30 @@ class Protocol(HttpToolsProtocol):
         self.transport.set_protocol(socket)
         socket.data_received(b"\r\n".join([*lines, b"", b""]) + rest)
 
-    def _refuse_head(self) -> None:
-        self.transport.write(self.refuse(431))
+    def _end(self, status: int, why: str | None = None) -> None:
+        """Refuse what was being read, behind the answers to what came before it, and close: no request can follow."""
+        begun = None if self._in_head or self._since is None else self.cycle
+        if begun is not None and begun.response_started:
+            self.transport.close()
+            return
+        for pair in [pair for pair in self.pipeline if pair[0] is begun]:
+            self.pipeline.remove(pair)
+        answer = self.refuse(status, why)
+        if all(cycle is begun for cycle in self.unanswered()):
+            self._close_with(answer)
+        else:
+            self._owed, self._since = answer, None
+            self.flow.pause_reading()
+
+    def _close_with(self, answer: bytes) -> None:
+        self.transport.write(answer)
         self.transport.close()
+
+    def on_response_complete(self) -> None:
+        """Go on with the request behind it; where none can follow, say why."""
+        super().on_response_complete()
+        if self._owed is not None and not self.unanswered() and not self.transport.is_closing():
+            self._close_with(self._owed)
 
     def _without_offer(self) -> bytes | None:
         """Return the head that was read, without what offers another protocol; None where it demands one."""
@@ -249,11 +273,6 @@ class Protocol(HttpToolsProtocol):
             self.loop.call_later(GRACE_SECONDS, super().shutdown)
         else:
             super().shutdown()
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse, and close the connection: what follows on it cannot be understood either."""
-        self.transport.write(self.refuse(400, msg))
-        self.transport.close()
 
 
 class WebSocket(WebSocketsSansIOProtocol):

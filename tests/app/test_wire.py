@@ -338,6 +338,49 @@ def test_empty_lines_after_an_answer_are_the_beginning_of_a_head_that_has_its_ti
         assert answered(read(connection)).status == 408
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: hiring\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("before", [1, 2])
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"nonsense\r\n\r\n", 400),
+        (b"CONNECT hiring:80 HTTP/1.1\r\nHost: hiring\r\n\r\n", 400),
+        (CHUNKED + b"zz\r\n", 400),
+        (b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 65_536 + b"\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 65_536, 431),
+        (b"GET / HTTP/1.1\r\nX-Sl", 408),
+    ],
+    ids=["no request", "a proxy's", "no chunk", "too large", "too large before its end", "too slow"],
+)
+def test_what_is_refused_behind_other_requests_is_answered_behind_them(
+    server: Address, monkeypatch: pytest.MonkeyPatch, before: int, sent: bytes, status: int
+) -> None:
+    monkeypatch.setattr(insides.uvicorn, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(insides.uvicorn, "HEAD_SECONDS", 0.5)
+    with socket.create_connection(server, timeout=20) as connection:
+        connection.sendall(ASK * before + sent)
+        found = read(connection)
+    # Each whole: where it ends the next one begins, and nothing is behind the last.
+    statuses = []
+    while found:
+        head, _, found = found.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+        assert length is not None
+        statuses.append(int(head[9:12]))
+        found = found[int(length[1]) :]
+    assert statuses == [200] * before + [status]
+
+
+def test_a_request_that_breaks_off_after_its_answer_has_begun_gets_no_second_one(server: Address) -> None:
+    with socket.create_connection(server, timeout=20) as connection:
+        connection.sendall(CHUNKED.replace(b"POST / ", f"PATCH {ORG} ".encode()))
+        begun = connection.recv(65_536)
+        connection.sendall(b"zz\r\n")
+        assert re.findall(rb"HTTP/1.1 (\d{3})", begun + read(connection)) == [b"401"]
+
+
 TOO_LARGE = b"X-Long: " + b"a" * 65_536
 
 
