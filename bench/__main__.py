@@ -25,6 +25,7 @@ BENCHES = (
     "depth",
     "sandbox",
     "requests",
+    "locks",
     "steps",
     "rooms",
     "clocks",

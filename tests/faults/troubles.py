@@ -20,10 +20,16 @@ from sqlalchemy import text
 
 import store
 from app.instance.embedded import Servers
+from store.delivering import fanout
+from store.outbox import OutboxItem
 from tests import receiver as receivers
+from tests.api import tenant
 from tests.faults.arrivals import Arrivals
 from tests.faults.processes import Fleet
 from tests.receiver import Answer
+from tests.workers import falling_due
+from workers import schedule
+from workers.jobs import JOBS
 
 API = "/api/v1/public"
 REDIS_SECONDS, POSTGRES_SECONDS, MAIL_SECONDS = 30.0, 10.0, 30.0
@@ -233,60 +239,53 @@ def endless_programs(world: World) -> Iterator[None]:
             yield
 
 
-STUBBORN = ("events", "invitations", "sessions", "jobs")
-REFUSAL = """
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF OLD.organisation_id = '{owner}' THEN RAISE EXCEPTION 'This row is stubborn.'; END IF;
-        RETURN NEW;
-    END $$;
-"""
-DUE = """
-    UPDATE invitations SET expires_at = now() WHERE assessment_id = '{assessment}' AND status = 'pending';
-    UPDATE sessions SET deadline_at = now() WHERE organisation_id = '{owner}' AND completed_at IS NULL;
-    UPDATE jobs SET scheduled_publish_at = now() WHERE organisation_id = '{owner}' AND status = 'draft';
-    UPDATE jobs SET expires_at = now() WHERE organisation_id = '{owner}' AND status = 'open';
-    INSERT INTO outbox (id, created_at, organisation_id, livemode, due_at, job, arguments, attempts)
-    SELECT gen_random_uuid(), now(), '{owner}', true, now(), kind, '{{}}', 19
-    FROM unnest(ARRAY['mail', 'grade', 'probe', 'screen']) AS kind, generate_series(1, 20);
-"""
+@contextmanager
+def unscheduled(world: World) -> Iterator[None]:
+    """Let nothing that falls due be seen to before the block ends."""
+    pids = [process.pid for name, process in world.fleet.processes.items() if name.startswith("schedule")]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
 
 
 @contextmanager
 def stubborn_rows(world: World) -> Iterator[None]:
-    """Rows of every kind that fall due, all of the crowd's: the database lets nobody change them, or nothing fits."""
-    with world.http as http:
-        owner = http.get(f"{API}/org/").json()["id"]
-        slug = assessment(http)
-        made = http.get(f"{API}/assessments/{slug}/").json()
-        for token in invite(http, slug, 20)[:10]:
-            http.post(f"/api/v1/candidate/invites/{token}/start/").raise_for_status()
-        for number in range(20):
-            slug_of_job = http.post(f"{API}/jobs/create/", json={"title": f"Crowd {number}"}).json()["slug"]
-            if number % 2:
-                http.post(f"{API}/jobs/{slug_of_job}/publish/").raise_for_status()
-        triggers = "".join(
-            f"CREATE TRIGGER refuse BEFORE UPDATE ON {one} FOR EACH ROW EXECUTE FUNCTION refuse();"
-            for one in STUBBORN
-        )
-        with store.transaction() as session:
-            session.execute(text((DUE + REFUSAL).format(owner=owner, assessment=made["id"]) + triggers))
-        try:
-            for number in range(20):
-                body = {"email": f"stubborn-{number}@example.com", "send_email": True}
-                http.post(f"{API}/assessments/{slug}/invites/", json=body).raise_for_status()
-            yield
-        finally:
-            for one in (
-                STUBBORN
-            ):  # each for itself: who has several tables alone waits in a circle with whoever reads
-                with store.transaction() as session:
-                    session.execute(text(f"DROP TRIGGER refuse ON {one}"))
+    """Of each kind that falls due fifteen rows that nobody may change, events too; of each job twenty that lack all."""
+    base = world.fleet.bases[0]
+    with httpx.Client(base_url=base, timeout=60, trust_env=False) as http, ExitStack() as stack:
+        owner = tenant(http, "enterprise")
+        with unscheduled(world):
+            rows = {
+                kind: [id for _ in range(5) for id in falling_due.make(kind, owner)]
+                for kind in schedule.KINDS
+            }
+            for kind, ids in rows.items():
+                stack.enter_context(falling_due.stubborn(kind, *ids))
+            mine = f"OLD.organisation_id = '{owner.organisation.id}'"
+            stack.enter_context(falling_due.refusing("fan_out", "events", mine))
             with store.transaction() as session:
-                session.execute(text("DROP FUNCTION refuse()"))
-                kinds = session.execute(
-                    text("SELECT kind, count(*) FROM set_aside GROUP BY kind ORDER BY kind")
+                session.add_all(
+                    OutboxItem(
+                        organisation_id=owner.organisation.id,
+                        job=name,
+                        arguments={},
+                        attempts=job.attempts - 1,
+                    )
+                    for name, job in JOBS.items()
+                    for _ in range(20)
                 )
-                world.said.append(f"set aside: {dict(tuple(one) for one in kinds)}")
+        slug = owner.live.assessment()["slug"]
+        for _ in range(20):
+            owner.live.invitation(slug, send_email=True)
+        yield
+        with store.transaction() as session:
+            found = set(session.scalars(text("SELECT DISTINCT kind FROM set_aside")))
+        missing = {fanout.WAITING.kind, *(kind.name for kind in schedule.KINDS), *JOBS} - found
+        world.said.append(f"kinds of which nothing was set aside: {', '.join(sorted(missing)) or 'none'}")
 
 
 @contextmanager

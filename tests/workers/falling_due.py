@@ -23,7 +23,7 @@ from store.measuring import counts
 from store.people import candidates
 from tests import recording
 from tests.api import Tenant, address
-from tests.hooks import happen, new_caller, new_endpoint
+from tests.hooks import deliveries_of, happen, new_caller, new_endpoint, wait_until
 from tests.pipelines import enroll, measured, pipeline
 from workers.schedule import Kind
 
@@ -152,11 +152,12 @@ def recorded_where_less_is_kept(tenant: Tenant) -> None:
 
 def delivered(_: Tenant) -> None:
     caller = new_caller()
-    new_endpoint(caller)
+    id, _ = new_endpoint(caller)
     happen(caller, *["job.created"] * COUNT)
     with store.transaction() as session:
         while fanout.fan_out(session, limit=1000).events:
             pass
+    wait_until(lambda: len(deliveries_of(id)) == COUNT)  # a worker may be faster
 
 
 def worked(_: Tenant) -> None:
@@ -277,29 +278,32 @@ def make(kind: Kind, tenant: Tenant) -> list[UUID]:
 
 
 @contextmanager
-def stubborn(kind: Any, bad: UUID) -> Iterator[None]:
-    """Let the database refuse every change of one row."""
-    table, id = kind.due.model.__tablename__, kind.due._id.compile(dialect=postgresql.dialect())
-    condition = str(id).replace(f"{table}.", "OLD.")
+def stubborn(kind: Any, *bad: UUID) -> Iterator[None]:
+    """Let the database refuse every change of some rows of a kind."""
+    table, id = kind.due.model.__tablename__, str(kind.due._id.compile(dialect=postgresql.dialect()))
+    ids = ", ".join(f"'{one}'" for one in bad)
+    with refusing(kind.due.kind, table, f"{id.replace(f'{table}.', 'OLD.')} IN ({ids})"):
+        yield
+
+
+@contextmanager
+def refusing(name: str, table: str, condition: str) -> Iterator[None]:
+    """Let the database refuse every change of the rows of a table that a condition on OLD is true of."""
+    refuse = "refuse_" + name.replace(" ", "_").replace("-", "_")
     with store.transaction() as session:
         session.execute(
             text(f"""
-            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            CREATE FUNCTION {refuse}() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
-                IF {condition} = '{bad}' THEN RAISE EXCEPTION 'This row is stubborn.'; END IF;
+                IF {condition} THEN RAISE EXCEPTION 'This row is stubborn.'; END IF;
                 IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
                 RETURN NEW;
-            END $$
+            END $$;
+            CREATE TRIGGER {refuse} BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION {refuse}();
             """)
-        )
-        session.execute(
-            text(
-                f"CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION refuse()"
-            )
         )
     try:
         yield
     finally:
         with store.transaction() as session:
-            session.execute(text(f"DROP TRIGGER refuse ON {table}"))
-            session.execute(text("DROP FUNCTION refuse()"))
+            session.execute(text(f"DROP TRIGGER {refuse} ON {table}; DROP FUNCTION {refuse}()"))
