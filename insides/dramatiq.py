@@ -1,10 +1,12 @@
-"""What we reach of Dramatiq's broker on Redis: how a consumer waits for the next message."""
+"""What we reach of Dramatiq: how consumers of its broker on Redis and threads of its workers wait for a message."""
 
 import threading
 import time
 from contextlib import suppress
+from queue import PriorityQueue
 from typing import Any
 
+import dramatiq
 import redis
 from dramatiq import Message
 from dramatiq.brokers.redis import RedisBroker
@@ -15,9 +17,11 @@ LEANS_ON = [
     ("dramatiq/brokers/redis.py", "def _dispatch(self, command):"),
     ("dramatiq/broker.py", "for queue_name in self.get_declared_delay_queues():"),
     ("dramatiq/worker.py", "self.broker.add_middleware(worker_middleware)"),
+    ("dramatiq/worker.py", "self.work_queue: PriorityQueue[_WorkQueueItem] = PriorityQueue()"),
+    ("dramatiq/worker.py", "item = self.work_queue.get(timeout=self.timeout)"),
 ]
 
-WAIT_SECONDS = 2  # for the next message, in one call
+WAIT_SECONDS = 5  # for the next message, in one call
 SHORTEST = 0.01  # for Redis, to which 0 is without an end
 MOST_CALLS = 16  # that wait to be heard, for consumers of as many processes
 
@@ -72,3 +76,43 @@ class Broker(RedisBroker):
 
     def _calls(self, queue: str) -> str:
         return f"{self.namespace}:{queue}.calls"
+
+
+class WorkQueue(PriorityQueue[Any]):
+    """Messages that were fetched; whoever asks for one waits until there is one, or until it ends."""
+
+    _is_over = False
+
+    def get(self, *_given: object, **_named: object) -> Any:
+        """Take one, however long that takes. Raises Empty where nobody is to wait any more."""
+        with self.not_empty:
+            while not self._qsize() and not self._is_over:
+                self.not_empty.wait()
+        return self.get_nowait()
+
+    def get_nowait(self) -> Any:
+        """Take one. Raises Empty where there is none."""
+        return super().get(block=False)
+
+    def end(self) -> None:
+        """Let nobody wait any more."""
+        with self.not_empty:
+            self._is_over = True
+            self.not_empty.notify_all()
+
+
+class Worker(dramatiq.Worker):
+    """A worker whose threads are called when there is a message, rather than look for one twice a second each."""
+
+    work_queue: WorkQueue
+
+    def __init__(self, broker: Broker, **given: Any) -> None:
+        super().__init__(broker, **given)
+        self.work_queue = WorkQueue()
+
+    def stop(self, timeout: int = 600_000) -> None:
+        """End all threads, and wait for what they have begun for so many milliseconds."""
+        for thread in self.workers:
+            thread.stop()
+        self.work_queue.end()
+        super().stop(timeout)

@@ -14,6 +14,7 @@ from store.database.waits import USUAL, Waits
 
 NAMESPACE = "hiring:bell"
 OLDEST_MS = 3_600_000  # a bell that nobody heard for an hour has been rung again since
+LIMITS_MS = 5_000  # between two looks at whether work has had its time, which is minutes
 RUNG_SECONDS = 0.5  # within which whoever was rung for a piece of work begins it, unless the message is lost
 HURRIED = 1.0  # seconds for an answer to whoever has others to look after
 
@@ -32,7 +33,7 @@ def make(redis_url: str, *, limits: Waits = USUAL, seconds: float = 10.0) -> Bro
         namespace=NAMESPACE,
         middleware=[
             AgeLimit(max_age=OLDEST_MS),
-            TimeLimit(),
+            TimeLimit(interval=LIMITS_MS),
             ShutdownNotifications(),
             Retries(max_retries=0),
         ],

@@ -11,12 +11,10 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
-import dramatiq
-
 from app.instance import metrics, wiring
 from app.instance.settings import Settings
 from gateways import cores, open_files
-from insides.dramatiq import Broker
+from insides.dramatiq import Broker, Worker
 from store.database.waits import Waits
 from workers import broker
 from workers import schedule as scheduling
@@ -126,9 +124,7 @@ def _doing(brokers: Mapping[str, Broker], *, grace: float) -> Iterator[None]:
 @contextmanager
 def _running(threads: Mapping[Broker, int], *, grace: float) -> Iterator[None]:
     """Run the actors of each broker with so many threads; at the end they have `grace` seconds to finish."""
-    workers = [
-        dramatiq.Worker(each, worker_threads=count, worker_timeout=BELL_MS) for each, count in threads.items()
-    ]
+    workers = [Worker(each, worker_threads=count, worker_timeout=BELL_MS) for each, count in threads.items()]
     for worker in workers:
         worker.broker.emit_after("process_boot")
         worker.start()

@@ -40,6 +40,7 @@ def calls(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple
 def test_an_idle_consumer_waits_for_a_call_instead_of_asking(
     calls: tuple[Broker, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(inside, "WAIT_SECONDS", 1)
     made, asked = calls
     waits: list[Any] = []
     blpop = made.client.blpop
@@ -109,3 +110,34 @@ def test_calls_that_nobody_hears_do_not_pile_up(calls: tuple[Broker, list[str]])
     for _ in range(inside.MOST_CALLS + 5):
         actor.send()
     assert made.client.llen(made._calls(QUEUE)) == inside.MOST_CALLS
+
+
+def test_a_workers_thread_waits_without_looking_at_the_clock_and_ends_at_once(
+    calls: tuple[Broker, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inside, "WAIT_SECONDS", 0.5)
+    made, asked = calls
+    heard = threading.Event()
+
+    @dramatiq.actor(broker=made, actor_name=QUEUE, queue_name=QUEUE)
+    def actor() -> None:
+        heard.set()
+
+    worker = inside.Worker(made, worker_threads=3, worker_timeout=100)
+    looks: list[float] = []
+    taken = worker.work_queue.get_nowait
+    worker.work_queue.get_nowait = lambda: (looks.append(time.monotonic()), taken())[1]  # type: ignore[method-assign]
+    worker.start()
+    try:
+        wait_until(
+            lambda: asked.count("fetch") >= 2
+        )  # five times as long as a thread of Dramatiq's waits at most
+        assert looks == []
+        actor.send()
+        assert heard.wait(30)
+    finally:
+        made.end()
+        began = time.monotonic()
+        worker.stop()
+    assert [thread.is_alive() for thread in worker.workers] == [False] * 3
+    assert time.monotonic() - began < 20
