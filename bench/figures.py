@@ -238,22 +238,21 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process and its children."""
+    """Return the CPU time of a process and its children, of those too that have ended."""
     total = 0.0
     for one in family(pid):
         try:
             parts = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        total += (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+        total += sum(map(int, parts[11:15])) / os.sysconf("SC_CLK_TCK")
     return total
 
 
 def usage() -> tuple[float, float, float]:
     """Return what the machine did nothing in, all of its time, and what this process and all it started used."""
     idle, whole = machine.ticks()
-    ended = sum(os.times()[2:4])
-    return idle, whole, (cpu_seconds(os.getpid()) + ended) * os.sysconf("SC_CLK_TCK")
+    return idle, whole, cpu_seconds(os.getpid()) * os.sysconf("SC_CLK_TCK")
 
 
 def others(since: tuple[float, float, float]) -> float:
