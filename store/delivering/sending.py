@@ -128,23 +128,22 @@ class Attempt:
 # An endpoint that somebody else holds is waited for, but not for long, or passed by, and what its attempts came to is
 # written later: nobody's results wait for somebody else's endpoint.
 _LOCK = """
-    WITH shortly AS MATERIALIZED (SELECT set_config('lock_timeout', '100', true))
-    SELECT endpoint.id, failing_since, failure_count, is_active, disabled_reason
-    FROM shortly, webhook_endpoints AS endpoint WHERE endpoint.id = ANY (CAST(:ids AS uuid[]))
-    ORDER BY endpoint.id FOR NO KEY UPDATE OF endpoint {how}
+    WITH shortly AS MATERIALIZED (SELECT set_config('lock_timeout', {patience}, true))
+    SELECT id, failing_since, failure_count, is_active, disabled_reason
+    FROM shortly, webhook_endpoints WHERE id = ANY (CAST(:ids AS uuid[]))
+    ORDER BY id FOR NO KEY UPDATE OF webhook_endpoints {how}
 """
 # What is pending is asked for in a CASE, which no index answers: there may be many thousands, of which PostgreSQL
 # believes that they are few, and then it reads all of them for one result.
 _SETTLE = """
-    WITH shortly AS MATERIALIZED (SELECT set_config('lock_timeout', '100', true)), record AS (
+    WITH shortly AS MATERIALIZED (SELECT set_config('lock_timeout', {patience}, true)), record AS (
         SELECT * FROM jsonb_to_recordset(CAST(:records AS jsonb)) AS record (
             id uuid, failing_since timestamptz, failure_count int, is_active boolean, disabled_reason text,
             last_triggered_at timestamptz
         )
     ), locked AS MATERIALIZED (
-        SELECT endpoint.id
-        FROM shortly, webhook_endpoints AS endpoint WHERE endpoint.id IN (SELECT id FROM record)
-        ORDER BY endpoint.id FOR NO KEY UPDATE OF endpoint {how}
+        SELECT id FROM shortly, webhook_endpoints WHERE id IN (SELECT id FROM record)
+        ORDER BY id FOR NO KEY UPDATE OF webhook_endpoints {how}
     ), settled AS (
         UPDATE deliveries AS delivery
         SET status = result.status, attempts = result.attempts, next_attempt_at = result.next_attempt_at,
@@ -174,12 +173,13 @@ _SETTLE = """
     WHERE endpoint.id = record.id
     RETURNING endpoint.id
 """
-_HOW = {True: "", False: "SKIP LOCKED"}
-_LOCKS = {wait: Prepared(text(_LOCK.format(how=how))) for wait, how in _HOW.items()}
-# A plan that is kept from when there were few of an endpoint reads all rows there are.
-_SETTLES = {
-    wait: Prepared(text(_SETTLE.format(how=how)), planned_by_values=True) for wait, how in _HOW.items()
+_HOW = {
+    True: {"patience": "'100'", "how": ""},
+    False: {"patience": "current_setting('lock_timeout')", "how": "SKIP LOCKED"},
 }
+_LOCKS = {wait: Prepared(text(_LOCK.format(**how))) for wait, how in _HOW.items()}
+# A plan that is kept from when there were few of an endpoint reads all rows there are.
+_SETTLES = {wait: Prepared(text(_SETTLE.format(**how)), planned_by_values=True) for wait, how in _HOW.items()}
 _KNOWN = Prepared(select(WebhookEndpoint.id).where(WebhookEndpoint.id == func.any(bindparam("ids"))))
 
 
