@@ -27,6 +27,7 @@ WRITES = re.compile(
     r"|\b(pg_advisory_xact_lock)\b|\bFOR\s+((?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF [\w, ]+)?(?: SKIP LOCKED)?)",
 )
 FROM = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
+CALLED = re.compile(r"(?:\b(?:FROM|JOIN)|,)\s+(\w+)\s+AS\s+(\w+)")  # a table, and what a statement calls it
 
 
 def locked(statement: str) -> Iterator[tuple[str, bool]]:
@@ -41,10 +42,11 @@ def locked(statement: str) -> Iterator[tuple[str, bool]]:
         else:
             chosen = clause.partition(" OF ")[2].removesuffix(" SKIP LOCKED").split(", ")
             before = text[: found.start()]
-            for one in (
-                filter(None, chosen) if chosen[0] else FROM.findall(before[before.rfind("SELECT") :])[:1]
-            ):
-                yield one, not clause.endswith("SKIP LOCKED")
+            if not chosen[0]:
+                chosen = FROM.findall(before[before.rfind("SELECT") :])[:1]
+            called = {alias: table for table, alias in CALLED.findall(before)}
+            for one in chosen:
+                yield called.get(one, one), not clause.endswith("SKIP LOCKED")
 
 
 def out_of_order(statements: list[str]) -> list[str]:
@@ -194,6 +196,7 @@ def test_every_way_through_a_pipeline_keeps_the_order_of_locks(
         (["SELECT id FROM applications FOR UPDATE", "SELECT pg_advisory_xact_lock(1)"], 1),
         (["SELECT id FROM sessions FOR UPDATE", "SELECT id FROM jobs FOR UPDATE SKIP LOCKED"], 0),
         (["UPDATE jobs SET a = 1", "UPDATE assessments SET a = 1", "UPDATE jobs SET a = 2"], 0),
+        (["UPDATE sessions SET a = 1", "SELECT b FROM a, invitations AS due FOR UPDATE OF due"], 1),
     ],
 )  # fmt: skip
 def test_a_lock_out_of_order_is_seen(statements: list[str], wrong: int) -> None:
