@@ -89,6 +89,7 @@ def main() -> int:
         after = measure(neighbour, given.samples, "undisturbed again", rate=given.rate)
     usual = {kind: min(p99(before.all(kind)), p99(after.all(kind))) for kind in KINDS}
     broken = [fault for name, (timed, back) in seen.items() for fault in faults(name, timed, back, usual)]
+    broken += world.broken
     print(
         "\nEvery limit was kept." if not broken else "\nNot kept:\n" + "\n".join(f"  {one}" for one in broken)
     )

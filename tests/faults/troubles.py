@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from sqlalchemy import text
 
 import store
 from app.instance.embedded import Servers
+from rules.clock import now
 from store.delivering import fanout
 from store.outbox import OutboxItem
 from tests import receiver as receivers
@@ -34,7 +37,14 @@ from workers.jobs import JOBS
 API = "/api/v1/public"
 REDIS_SECONDS, POSTGRES_SECONDS, MAIL_SECONDS = 30.0, 10.0, 30.0
 ITEMS = 40_000
-ENDLESS = "while True:\n    pass\n"
+ENDLESS, ECHO = "while True:\n    pass\n", "print(input())\n"
+PROGRAMS = 20
+GRADED_AFTER = 5.0  # seconds after Redis goes on, until the first of them is graded
+GRADED = """
+    SELECT item.finished_at FROM invitations JOIN sessions ON sessions.invitation_id = invitations.id
+    JOIN outbox AS item ON item.job = 'grade' AND item.arguments ->> 'session_id' = sessions.id::text
+    WHERE invitations.token = ANY (:tokens)
+"""
 
 
 @dataclass
@@ -46,8 +56,9 @@ class World:
     arrivals: Arrivals
     key: str
     back: float = 0.0  # when what stood still went on
-    # What the operator should know of a trouble beside its figures.
+    # What the operator should know of a trouble beside its figures, and what of it should not have been.
     said: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
 
     @property
     def http(self) -> httpx.Client:
@@ -120,8 +131,25 @@ def frozen(world: World, pids: list[int], seconds: float) -> Iterator[None]:
         timer.join()
 
 
-def redis_frozen(world: World) -> AbstractContextManager[None]:
-    return frozen(world, [world.servers.processes["redis"].pid], REDIS_SECONDS)
+@contextmanager
+def redis_frozen(world: World) -> Iterator[None]:
+    """Redis stands still, and candidates submit programs meanwhile: of those none may be lost, and none begun late."""
+    with world.http as http, candidates(world) as candidate:
+        sittings = sit(http, candidate, PROGRAMS, ECHO)
+        with frozen(world, [world.servers.processes["redis"].pid], REDIS_SECONDS):
+            for sitting in sittings:
+                candidate.post(f"{sitting.base}submit/").raise_for_status()
+            yield
+    back = now() - timedelta(seconds=time.monotonic() - world.back)
+    with store.transaction() as session:
+        ends = session.scalars(text(GRADED), {"tokens": [one.token for one in sittings]}).all()
+    graded = sorted((one - back).total_seconds() for one in ends if one)
+    words = f"of {PROGRAMS} programs {len(graded)} were graded"
+    if graded:
+        words += f", from {graded[0]:.1f} to {graded[-1]:.1f} s after Redis went on"
+    world.said.append(words)
+    if len(graded) < PROGRAMS or graded[0] > GRADED_AFTER:
+        world.broken.append(f"Redis frozen: {words}")
 
 
 def postgres_frozen(world: World) -> AbstractContextManager[None]:
@@ -209,34 +237,52 @@ def flood(world: World) -> Iterator[None]:
             world.said.append(f"of {ITEMS} of the crowd's mails {done} were sent meanwhile")
 
 
+@dataclass(frozen=True)
+class Sitting:
+    """A candidate who has started, and whose answer to the one case is kept."""
+
+    token: str
+    answer: str  # where it is
+
+    @property
+    def base(self) -> str:
+        return f"/api/v1/candidate/invites/{self.token}/"
+
+
+def candidates(world: World) -> httpx.Client:
+    """Return a client of people without a key."""
+    return httpx.Client(base_url=world.fleet.bases[1], timeout=60, trust_env=False)
+
+
+def sit(http: httpx.Client, candidate: httpx.Client, count: int, program: str) -> list[Sitting]:
+    """Let so many of the crowd's candidates start, and answer with a program."""
+    case = {
+        "title": "Program", "case_type": "coding", "language": "python",
+        "test_cases": [{"input": "1\n", "expected_output": "1\n"}],
+    }  # fmt: skip
+    made = http.post(f"{API}/cases/create/", json=case).raise_for_status().json()
+    slug = assessment(http, cases=[{"case_id": made["id"], "source": "org"}])
+    sittings = []
+    for token in invite(http, slug, count):
+        base = Sitting(token, "").base
+        session = candidate.post(f"{base}start/").raise_for_status().json()
+        answer = f"{base}answers/{session['cases'][0]['assessment_case_id']}/"
+        candidate.put(answer, json={"answer": program}).raise_for_status()
+        sittings.append(Sitting(token, answer))
+    return sittings
+
+
 @contextmanager
 def endless_programs(world: World) -> Iterator[None]:
     """Six candidates who run a program without an end again and again, and six whose answer it is."""
-    with (
-        world.http as http,
-        httpx.Client(base_url=world.fleet.bases[1], timeout=60, trust_env=False) as candidate,
-    ):
-        case = {
-            "title": "Endless", "case_type": "coding", "language": "python",
-            "test_cases": [{"input": "1\n", "expected_output": "1\n"}],
-        }  # fmt: skip
-        made = http.post(f"{API}/cases/create/", json=case).raise_for_status().json()
-        slug = assessment(http, cases=[{"case_id": made["id"], "source": "org"}])
-        tokens = invite(http, slug, 12)
-        runs = []
-        for token in tokens:
-            base = f"/api/v1/candidate/invites/{token}"
-            session = candidate.post(f"{base}/start/").raise_for_status().json()
-            answer = f"{base}/answers/{session['cases'][0]['assessment_case_id']}/"
-            candidate.put(answer, json={"answer": ENDLESS}).raise_for_status()
-            runs.append(f"{answer}run/")
-        for token in tokens[6:]:
-            candidate.post(f"/api/v1/candidate/invites/{token}/submit/").raise_for_status()
-        body = {"answer": ENDLESS}
-        with ExitStack() as stack:
-            for run in runs[:6]:
-                stack.enter_context(threads(1, lambda run=run: candidate.post(run, json=body)))
-            yield
+    with world.http as http, candidates(world) as candidate, ExitStack() as stack:
+        sittings = sit(http, candidate, 12, ENDLESS)
+        for sitting in sittings[6:]:
+            candidate.post(f"{sitting.base}submit/").raise_for_status()
+        for sitting in sittings[:6]:
+            run = partial(candidate.post, f"{sitting.answer}run/", json={"answer": ENDLESS})
+            stack.enter_context(threads(1, run))
+        yield
 
 
 @contextmanager
