@@ -133,7 +133,8 @@ def go(url: str, way: Callable[[Config, str], None], revision: str) -> None:
     """Go forth or back to a schema, as `hiring migrate` goes forth."""
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1), poolclass=NullPool)
     with engine.connect() as connection:
-        assert migrate._is_alone(connection)
+        while not migrate._is_alone(connection):  # whoever was before may not be gone yet
+            time.sleep(migrate.PAUSE_SECONDS)
         configuration = migrate.configuration(connection)
         while not migrate._unless_held(lambda: way(configuration, revision)):
             time.sleep(migrate.PAUSE_SECONDS)

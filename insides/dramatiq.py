@@ -59,7 +59,10 @@ class Broker(RedisBroker):
         return found
 
     def end(self) -> None:
-        """Let this broker's consumers wait no more: they are about to be stopped. Waits for nobody itself."""
+        """Let this broker's consumers begin no wait: they are about to be stopped. Waits for nobody itself.
+
+        Each is called out of the wait that it is in, unless another process's consumer hears the call.
+        """
         self._ending = True
         threading.Thread(target=self._call_all, name="last-call", daemon=True).start()
 

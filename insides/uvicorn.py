@@ -120,10 +120,13 @@ class Protocol(HttpToolsProtocol):
         self._last = self.loop.time()
         if self._since is None and (self.cycle is None or self.cycle.response_complete):
             self._begin_head()  # empty lines before it are part of it, and the parser tells nobody of them
+        was_in_head = self._in_head and self._since is not None
         try:
             self.parser.feed_data(data)
             if self._in_head and self._since is not None:
-                self._head_bytes += len(data)
+                self._head_bytes += (
+                    len(data) if was_in_head else 1
+                )  # how much of it is the head's nobody says
                 if self._head_bytes > HEAD_BYTES:
                     self._end(431)
         except httptools.HttpParserError:
@@ -149,8 +152,8 @@ class Protocol(HttpToolsProtocol):
             self._too_large = True
             raise ValueError("The head is too large.")  # the parser stops, and says that a callback failed
         if not self.parser.should_upgrade():
+            super().on_headers_complete()  # raises where the target is none
             self._in_head = False
-            super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Take in a piece; what comes for a request that was refused meanwhile is let go, and has an end."""

@@ -37,8 +37,9 @@ BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one w
 # After an end, until what is due is looked for: of an endpoint with a backlog as much is held as sixteen connections
 # send in twice the time of an answer.
 FREED_SECONDS = 0.005
-# Between two tries to write results of an endpoint that somebody else holds; and after how long nothing more is taken.
-HELD_PAUSE, HELD_SECONDS = 0.05, 0.25
+# Between two tries to write results of an endpoint that somebody else holds: as long as that has lasted, which is short
+# where it is our own fan-out. And after how long nothing more is taken.
+HELD_PAUSES, HELD_SECONDS = (0.003, 0.05), 0.25
 
 Result = TypeVar("Result")
 
@@ -218,14 +219,15 @@ class Sender:
                 self._unwritten.clear()
                 self._begin()
                 if self._held:
-                    await asyncio.sleep(HELD_PAUSE)
+                    shortest, longest = HELD_PAUSES
+                    lasted = time.monotonic() - min(self._held.values())
+                    await asyncio.sleep(min(longest, max(shortest, lasted)))
 
     async def _settle(self, batch: list[Attempt]) -> None:
         """Write results down, however long the database is away; one that cannot be written spoils no other."""
-        wait = not self._held
         while True:
             try:
-                self._hold_back(batch, await self._in_thread(partial(settle, batch, wait=wait)))
+                self._hold_back(batch, await self._in_thread(lambda: settle(batch)))
                 return
             except store.OUTAGES as fault:
                 log.warning("Results of deliveries could not be written; trying again: %s", fault)
@@ -233,9 +235,6 @@ class Sender:
                     return  # they are sent again when their leases are over
                 await asyncio.sleep(POLL_SECONDS)
             except Exception as fault:
-                if wait and isinstance(fault, store.WaitRanOut):
-                    wait = False
-                    continue
                 log.exception("Results of deliveries could not be written.")
                 if len(batch) == 1 and isinstance(fault, store.WaitRanOut):
                     self._hold_back(batch, batch)
@@ -292,14 +291,14 @@ class Sender:
         return await self._loop.run_in_executor(self._database, function)
 
 
-def settle(batch: Sequence[Attempt], *, wait: bool) -> list[Attempt]:
+def settle(batch: Sequence[Attempt]) -> list[Attempt]:
     """Write down what came of attempts, and tell of endpoints that were switched off; return what is to be tried again.
 
-    That is what came of endpoints that somebody else holds; or `wait` for those for a moment. Raises WaitRanOut.
+    That is what came of endpoints that somebody else holds.
     """
     change = store.at_once if all(one.outcome.succeeded for one in batch) else store.writing
     with change() as means:
-        settled = sending.settle(means, batch, wait=wait)
+        settled = sending.settle(means, batch)
     for endpoint_id, reason in settled.disabled:
         measures.SWITCHED_OFF.inc()
         log.warning("A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id})

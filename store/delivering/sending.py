@@ -125,25 +125,32 @@ class Attempt:
     lease_until: datetime  # as it was claimed
 
 
-# An endpoint that somebody else holds is waited for, but not for long, or passed by, and what its attempts came to is
-# written later: nobody's results wait for somebody else's endpoint.
-_LOCK = """
-    WITH shortly AS MATERIALIZED (SELECT set_config('lock_timeout', {patience}, true))
-    SELECT id, failing_since, failure_count, is_active, disabled_reason
-    FROM shortly, webhook_endpoints WHERE id = ANY (CAST(:ids AS uuid[]))
-    ORDER BY id FOR NO KEY UPDATE OF webhook_endpoints {how}
-"""
-# What is pending is asked for in a CASE, which no index answers: there may be many thousands, of which PostgreSQL
-# believes that they are few, and then it reads all of them for one result.
-_SETTLE = """
-    WITH shortly AS MATERIALIZED (SELECT set_config('lock_timeout', {patience}, true)), record AS (
+_RECORDS = Prepared(
+    select(
+        WebhookEndpoint.id,
+        WebhookEndpoint.failing_since,
+        WebhookEndpoint.failure_count,
+        WebhookEndpoint.is_active,
+        WebhookEndpoint.disabled_reason,
+    )
+    .where(WebhookEndpoint.id == func.any(bindparam("ids")))
+    .order_by(WebhookEndpoint.id)
+    .with_for_update(key_share=True, skip_locked=True)
+)
+# An endpoint that somebody else holds is passed by, and what its attempts came to is written later: nobody's results
+# wait for somebody else's endpoint. What is pending is asked for in a CASE, which no index answers: there may be many
+# thousands, of which PostgreSQL believes that they are few, and then it reads all of them for one result. And a plan
+# that is kept from when there were few reads all rows there are.
+_SETTLE = Prepared(
+    text("""
+    WITH record AS (
         SELECT * FROM jsonb_to_recordset(CAST(:records AS jsonb)) AS record (
             id uuid, failing_since timestamptz, failure_count int, is_active boolean, disabled_reason text,
             last_triggered_at timestamptz
         )
     ), locked AS MATERIALIZED (
-        SELECT id FROM shortly, webhook_endpoints WHERE id IN (SELECT id FROM record)
-        ORDER BY id FOR NO KEY UPDATE OF webhook_endpoints {how}
+        SELECT id FROM webhook_endpoints WHERE id IN (SELECT id FROM record) ORDER BY id
+        FOR NO KEY UPDATE SKIP LOCKED
     ), settled AS (
         UPDATE deliveries AS delivery
         SET status = result.status, attempts = result.attempts, next_attempt_at = result.next_attempt_at,
@@ -172,14 +179,9 @@ _SETTLE = """
     FROM record JOIN locked ON locked.id = record.id LEFT JOIN done ON done.endpoint_id = record.id
     WHERE endpoint.id = record.id
     RETURNING endpoint.id
-"""
-_HOW = {
-    True: {"patience": "'100'", "how": ""},
-    False: {"patience": "current_setting('lock_timeout')", "how": "SKIP LOCKED"},
-}
-_LOCKS = {wait: Prepared(text(_LOCK.format(**how))) for wait, how in _HOW.items()}
-# A plan that is kept from when there were few of an endpoint reads all rows there are.
-_SETTLES = {wait: Prepared(text(_SETTLE.format(**how)), planned_by_values=True) for wait, how in _HOW.items()}
+    """),
+    planned_by_values=True,
+)
 _KNOWN = Prepared(select(WebhookEndpoint.id).where(WebhookEndpoint.id == func.any(bindparam("ids"))))
 
 
@@ -191,17 +193,16 @@ class Settled:
     held: list[Attempt]  # not written, since somebody else holds the endpoint
 
 
-def settle(means: Change, attempts: Sequence[Attempt], *, wait: bool) -> Settled:
-    """Write what came of many attempts, but for endpoints that somebody else holds; or `wait` for those for a moment.
+def settle(means: Change, attempts: Sequence[Attempt]) -> Settled:
+    """Write what came of many attempts, but for endpoints that somebody else holds.
 
-    Raises WaitRanOut where the moment was not enough, and nothing was written then. It is one statement where all of
-    them succeeded. A delivery that somebody else has settled meanwhile stays as it is, and so does one that somebody
-    else has claimed, unless it succeeded.
+    It is one statement where all of them succeeded. A delivery that somebody else has settled meanwhile stays as it is,
+    and so does one that somebody else has claimed, unless it succeeded.
     """
     records = {attempt.endpoint_id: _Record(attempt.endpoint_id) for attempt in attempts}
     if not all(attempt.outcome.succeeded for attempt in attempts):
         # All of them, in their order: whoever held some and waited for others could wait in a circle.
-        records = {row.id: _Record(*row) for row in _LOCKS[wait].all(means, ids=list(records))}
+        records = {row.id: _Record(*row) for row in _RECORDS.all(means, ids=list(records))}
     results = {}
     disabled = []
     for attempt in sorted(attempts, key=lambda one: one.moment):
@@ -219,9 +220,7 @@ def settle(means: Change, attempts: Sequence[Attempt], *, wait: bool) -> Settled
     written = set()
     if results:
         its = rows([vars(one) for one in records.values()])
-        written = {
-            row.id for row in _SETTLES[wait].all(means, results=rows(list(results.values())), records=its)
-        }
+        written = {row.id for row in _SETTLE.all(means, results=rows(list(results.values())), records=its)}
     left = {one.endpoint_id for one in attempts} - written
     held = {row.id for row in _KNOWN.all(means, ids=list(left))} if left else set()
     return Settled(disabled, [one for one in attempts if one.endpoint_id in held])

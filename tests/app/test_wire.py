@@ -346,13 +346,22 @@ CHUNKED = b"POST / HTTP/1.1\r\nHost: hiring\r\nTransfer-Encoding: chunked\r\n\r\
     ("sent", "status"),
     [
         (b"nonsense\r\n\r\n", 400),
+        (b"GET http://[ HTTP/1.1\r\nHost: hiring\r\n\r\n", 400),
         (b"CONNECT hiring:80 HTTP/1.1\r\nHost: hiring\r\n\r\n", 400),
         (CHUNKED + b"zz\r\n", 400),
         (b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 65_536 + b"\r\n\r\n", 431),
         (b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 65_536, 431),
         (b"GET / HTTP/1.1\r\nX-Sl", 408),
     ],
-    ids=["no request", "a proxy's", "no chunk", "too large", "too large before its end", "too slow"],
+    ids=[
+        "no request",
+        "no target",
+        "a proxy's",
+        "no chunk",
+        "too large",
+        "too large before its end",
+        "too slow",
+    ],
 )
 def test_what_is_refused_behind_other_requests_is_answered_behind_them(
     server: Address, monkeypatch: pytest.MonkeyPatch, before: int, sent: bytes, status: int

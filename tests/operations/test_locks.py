@@ -24,7 +24,7 @@ from workers import schedule
 
 WRITES = re.compile(
     r"(?<!FOR )(?<!KEY )(?<!DO )\bUPDATE\s+(?:ONLY\s+)?(\w+)|\bDELETE\s+FROM\s+(\w+)|\bINSERT\s+INTO\s+(\w+)"
-    r"|\b(pg_advisory_xact_lock)\b|\bFOR\s+((?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF [\w, ]+)?(?: SKIP LOCKED)?)",
+    r"|\b(pg_advisory_xact_lock)\b|\bFOR\s+((?:NO KEY |KEY )?(?:UPDATE|SHARE)(?: OF \w+(?:, \w+)*)?(?: SKIP LOCKED)?)",
 )
 FROM = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 CALLED = re.compile(r"(?:\b(?:FROM|JOIN)|,)\s+(\w+)\s+AS\s+(\w+)")  # a table, and what a statement calls it
@@ -197,6 +197,8 @@ def test_every_way_through_a_pipeline_keeps_the_order_of_locks(
         (["SELECT id FROM sessions FOR UPDATE", "SELECT id FROM jobs FOR UPDATE SKIP LOCKED"], 0),
         (["UPDATE jobs SET a = 1", "UPDATE assessments SET a = 1", "UPDATE jobs SET a = 2"], 0),
         (["UPDATE sessions SET a = 1", "SELECT b FROM a, invitations AS due FOR UPDATE OF due"], 1),
+        (["UPDATE sessions SET a = 1", "WITH due AS (SELECT FROM jobs FOR UPDATE OF jobs ) SELECT 1"], 1),
+        (["UPDATE sessions SET a = 1", "SELECT FROM jobs FOR UPDATE OF jobs SKIP LOCKED"], 0),
     ],
 )  # fmt: skip
 def test_a_lock_out_of_order_is_seen(statements: list[str], wrong: int) -> None:

@@ -253,12 +253,10 @@ def test_results_are_written_beside_deliveries_that_are_being_made_but_for_an_en
         with locked(min(ids), "NO KEY UPDATE") as session:
             fanning = pool.submit(fan_out)
             await_wait(session, started.get())
-            with pytest.raises(store.WaitRanOut), store.transaction() as writing:
-                sending.settle(writing, results, wait=True)
             with store.transaction() as writing:
-                settled = sending.settle(writing, results, wait=False)
+                settled = sending.settle(writing, results)
         assert [one.endpoint_id for one in settled.held] == [min(ids)]
         assert fanning.result().deliveries == len(ids)
     with store.transaction() as writing:
-        assert sending.settle(writing, settled.held, wait=True).held == []
+        assert sending.settle(writing, settled.held).held == []
     assert [one.status for id in ids for one in deliveries_of(id)] == ["delivered", "pending"] * len(ids)

@@ -1,5 +1,4 @@
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from random import Random
@@ -79,7 +78,7 @@ def attempt(one, outcome, moment=None, *, counts=True):
 
 def settle(claimed, outcome, moment=None):
     with store.transaction() as session:
-        return sending.settle(session, [attempt(one, outcome, moment) for one in claimed], wait=False)
+        return sending.settle(session, [attempt(one, outcome, moment) for one in claimed])
 
 
 def change(caller, id, **changes):
@@ -371,7 +370,7 @@ def test_an_attempt_that_our_own_limits_prevented_counts_for_nothing(caller):
     before = endpoint_of(id)
     with store.transaction() as session:
         outcome = Outcome(error="Too many names are being looked up.", ours=True)
-        sending.settle(session, [attempt(claimed, outcome, counts=False)], wait=False)
+        sending.settle(session, [attempt(claimed, outcome, counts=False)])
     (delivery,) = deliveries_of(id)
     assert (delivery.status, delivery.attempts, delivery.last_error) == ("pending", 0, outcome.error)
     assert timedelta(seconds=20) < delivery.next_attempt_at - now() < timedelta(seconds=40)
@@ -485,9 +484,8 @@ def test_batches_that_share_endpoints_never_wait_for_each_other_in_a_circle(call
     def write(failing):
         for _ in range(40):
             batch = [Attempt(new_id(), id, 1, now(), bad if id in failing else good, now()) for id in ids]
-            # Four wait for each other in turn, longer than one waits at all: but not in a circle.
-            with suppress(store.WaitRanOut), store.transaction() as session:
-                sending.settle(session, batch, wait=True)
+            with store.transaction() as session:
+                sending.settle(session, batch)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, [set(), {ids[-1]}, {ids[3], ids[-1]}, set()]))
