@@ -176,17 +176,28 @@ _ROUND = """
         LIMIT 1
     )
 """
-_TAKE = Prepared(
-    text(f"""
+_CHOSEN = f"""
     WITH chosen AS MATERIALIZED (
         SELECT id, due_at
         FROM ({_ROUND.format(owner=":owner", mode=":mode")}
             UNION ALL {_ROUND.format(owner=f"CAST('{NOBODY}' AS uuid)", mode="false")}) AS turns
         LIMIT 1
     )
+"""  # noqa: S608 - of our own words
+_TAKE = Prepared(
+    text(f"""
+    {_CHOSEN}
     UPDATE outbox SET due_at = :until, attempts = attempts + 1 FROM chosen WHERE outbox.id = chosen.id
     RETURNING outbox.id, outbox.organisation_id, outbox.livemode, outbox.job, outbox.arguments, outbox.attempts,
               chosen.due_at
+    """)  # noqa: S608 - of our own words
+)
+
+
+_WHOSE = Prepared(
+    text(f"""
+    {_CHOSEN}
+    SELECT organisation_id FROM chosen JOIN outbox USING (id)
     """)  # noqa: S608 - of our own words
 )
 
@@ -199,6 +210,12 @@ def take(
     given: dict[str, Any] = {"job": job, "busy": list(busy), "moment": moment, "until": moment + lease}
     found = _TAKE.first(means, owner=after[0], mode=after[1], **given)
     return Taken(*found) if found else None
+
+
+def whose_turn(means: Change, job: str, *, after: Party, busy: Collection[UUID]) -> UUID | None:
+    """Name the organisation of which `take` would begin something."""
+    found = _WHOSE.first(means, job=job, owner=after[0], mode=after[1], busy=list(busy), moment=now())
+    return found.organisation_id if found else None
 
 
 # Of one organisation's test mode, whatever the kind, but for some.

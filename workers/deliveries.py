@@ -25,8 +25,9 @@ from gateways.webhooks import GiveUp
 from rules.clock import now
 from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed
-from workers import attempts, measures
-from workers.shares import LEASE, SLOTS, Shares, Taking
+from workers import attempts, measures, refused
+from workers.refused import Refused
+from workers.shares import SLOTS, Shares, Taking
 
 log = logging.getLogger("hiring.deliveries")
 
@@ -66,6 +67,7 @@ class Sender:
         self._results: list[Attempt] = []
         self._has_results, self._is_over = asyncio.Event(), False
         self._held: dict[UUID, float] = {}  # endpoints that somebody else holds, since when
+        self._refused = Refused()
         self._unwritten: list[Claimed] = []  # have a result that found no room, and their slot until it does
 
     def start(self) -> None:
@@ -132,7 +134,7 @@ class Sender:
         self._more = True
         if not self._shares.has_room():
             return
-        full = self._shares.full()
+        full = [*self._shares.full(), *self._refused.all()]
 
         def claim() -> list[Claimed] | None:
             with store.at_once() as means:
@@ -141,7 +143,7 @@ class Sender:
                 self._claiming.acquire()
                 try:
                     # What ends meanwhile only makes more room than is seen here.
-                    return sending.claim(means, self._shares.rooms(due), lease=LEASE)
+                    return refused.claim(means, self._shares.rooms(due), self._refused)
                 except BaseException:
                     self._claiming.release()
                     raise

@@ -1,5 +1,6 @@
 """Whose turn it is: within one kind of work and one process, organisations follow each other."""
 
+import logging
 import threading
 import time
 from collections import Counter
@@ -16,6 +17,9 @@ from store import outbox
 from store.database.base import Party
 from store.outbox import FIRST_TURN, Taken
 from workers import leases
+from workers.refused import Refused
+
+log = logging.getLogger("hiring.work")
 
 LOOK_SECONDS = 0.1  # between two looks for others' work, while what is due is of those who have their share
 # How much somebody may have begun at once that would take so long at an even pace: what gathers while the database is
@@ -51,6 +55,7 @@ class Turns:
         self._resting: list[tuple[float, UUID]] = []  # until when, on the same clock, whose place is kept
         self._changed = threading.Condition()
         self._looking = False  # a thread looks again soon: the others that wait need not
+        self._refused = Refused()
 
     @contextmanager
     def next(self, *, patience: float = 0.0) -> Iterator[Taken | None]:
@@ -85,8 +90,15 @@ class Turns:
     def _next(self, end: float) -> Taken | None:
         while True:
             busy = self._busy()
-            with store.at_once() as means:
-                taken = outbox.take(means, self.kind, after=self._last, busy=busy, lease=leases.LEASE)
+            try:
+                with store.at_once() as means:
+                    taken = outbox.take(means, self.kind, after=self._last, busy=busy, lease=leases.LEASE)
+            except store.OUTAGES:
+                raise
+            except Exception:
+                if self._refuse(busy):
+                    continue
+                raise
             if taken:
                 self._note(taken)
                 return taken
@@ -95,10 +107,21 @@ class Turns:
                 return None
             self._wait(left)
 
+    def _refuse(self, busy: list[UUID]) -> bool:
+        """Have nothing taken for a while of whom nothing could be; say whether it is known who that is."""
+        with store.at_once() as means:
+            owner = outbox.whose_turn(means, self.kind, after=self._last, busy=busy)
+        if owner is None:
+            return False
+        self._refused.add(owner)
+        log.exception("Work cannot be begun.", extra={"job": self.kind, "organisation": str(owner)})
+        return True
+
     def _busy(self) -> list[UUID]:
         self._end_rests()
         used_up = time.monotonic() + BURST_SECONDS
         return [
+            *self._refused.all(),
             *(owner for owner, count in self._under_way.items() if count >= self._share),
             *(owner for owner, paid in self._paid.items() if paid > used_up),
         ]

@@ -36,7 +36,7 @@ from tests.hooks import (
     wired,
 )
 from tests.workers import falling_due
-from workers import apart, jobs, measures, schedule
+from workers import apart, jobs, measures, refused, schedule
 from workers.events import Events
 
 __all__ = ["caller", "nothing_else_is_due", "wired"]
@@ -132,6 +132,26 @@ def test_work_that_fails_again_and_again_is_set_aside_and_stops_no_other(
     with store.transaction() as session:  # others read what is asked for of this kind
         ids = [bad.id, *done]
         session.execute(delete(OutboxItem).where(OutboxItem.id.in_(ids)))
+
+
+@pytest.mark.parametrize("name", jobs.JOBS)
+def test_work_that_cannot_be_begun_keeps_nobody_elses_from_being_done(
+    name: str, nothing_else_is_due: None, wired: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refused, "SECONDS", 2.0)
+    done: list[str] = []
+    run = lambda id, arguments: done.append(arguments["of"])  # noqa: E731
+    monkeypatch.setitem(jobs.JOBS, name, replace(jobs.JOBS[name], run=run))
+    bad, other = new_caller(), new_caller()
+    begun = f"TG_OP = 'UPDATE' AND OLD.organisation_id = '{bad.organisation_id}' AND OLD.job = '{name}'"
+    with falling_due.refusing("begun", "outbox", begun):
+        with store.transaction() as session:
+            for of, owner in (("bad", bad), ("other", other)):
+                outbox.add(session, owner, name, of=of)
+        with processes.working(wired, [name]):
+            wait_until(lambda: done == ["other"])
+    with processes.working(wired, [name]):
+        wait_until(lambda: done == ["other", "bad"])
 
 
 def test_an_event_that_cannot_be_fanned_out_stops_no_other(wired: Settings) -> None:

@@ -36,7 +36,8 @@ from tests.hooks import (
     wired,
 )
 from tests.receiver import NOT_BY_ITSELF, Answer
-from workers import deliveries
+from tests.workers import falling_due
+from workers import deliveries, refused
 from workers.deliveries import Sender
 from workers.shares import CONNECTIONS, LEASE
 
@@ -145,6 +146,27 @@ def test_who_holds_an_endpoint_keeps_nobody_elses_results_from_being_written(
     wait_until(lambda: {one.attempts for one in deliveries_of(held)} == {1})
     assert endpoint_of(held).pending_delivery_count == (0 if status == 200 else 3)
     assert len({request.id for request in receiver.wait_for(4)}) == 4  # none was sent twice
+
+
+def test_a_delivery_that_cannot_be_taken_keeps_nobody_elses_from_being_sent(
+    worker, caller, receiver, monkeypatch
+):
+    monkeypatch.setattr(refused, "SECONDS", 2.0)
+    bad, _ = new_endpoint(caller, receiver.url)
+    other = new_caller()
+    free, _ = new_endpoint(other, receiver.url)
+    receiver.answer(500)
+    for owner, id in ((caller, bad), (other, free)):
+        happen(owner, "job.created")
+        wait_until(lambda id=id: [one.attempts for one in deliveries_of(id)] == [1])
+    receiver.answer(200)
+    taken = f"TG_OP = 'UPDATE' AND OLD.endpoint_id = '{bad}' AND NEW.lease_until IS NOT NULL"
+    with falling_due.refusing("taken", "deliveries", taken):
+        let_time_pass(bad)
+        let_time_pass(free)  # it is due together with the other one, which waits longer
+        wait_until(lambda: [one.status for one in deliveries_of(free)] == ["delivered"])
+        assert [one.attempts for one in deliveries_of(bad)] == [1]
+    wait_until(lambda: [one.status for one in deliveries_of(bad)] == ["delivered"])
 
 
 def test_while_two_secrets_live_both_sign(worker, caller, receiver):
