@@ -56,6 +56,7 @@ class Turns:
         self._changed = threading.Condition()
         self._looking = False  # a thread looks again soon: the others that wait need not
         self._refused = Refused()
+        self._suspected: UUID | None = None  # whose work could not be begun the last time
 
     @contextmanager
     def next(self, *, patience: float = 0.0) -> Iterator[Taken | None]:
@@ -113,6 +114,10 @@ class Turns:
             owner = outbox.whose_turn(means, self.kind, after=self._last, busy=busy)
         if owner is None:
             return False
+        # Once it may be somebody else, where another process had the one that failed in hand just now.
+        suspected, self._suspected = self._suspected, owner
+        if suspected != owner:
+            return True
         self._refused.add(owner)
         log.exception("Work cannot be begun.", extra={"job": self.kind, "organisation": str(owner)})
         return True
