@@ -124,9 +124,8 @@ class Protocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
             if self._in_head and self._since is not None:
-                self._head_bytes += (
-                    len(data) if was_in_head else 1
-                )  # how much of it is the head's nobody says
+                # Nobody says how much of a piece with a body's end is the head's.
+                self._head_bytes += len(data) if was_in_head else 1
                 if self._head_bytes > HEAD_BYTES:
                     self._end(431)
         except httptools.HttpParserError:

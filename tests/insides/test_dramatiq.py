@@ -129,9 +129,8 @@ def test_a_workers_thread_waits_without_looking_at_the_clock_and_ends_at_once(
     worker.work_queue.get = lambda **given: looks.append(given) or get(**given)  # type: ignore[func-returns-value, method-assign]
     worker.start()
     try:
-        wait_until(
-            lambda: asked.count("fetch") >= 2
-        )  # five times as long as a thread of Dramatiq's waits at most
+        # Five times as long as a thread of Dramatiq's waits at most.
+        wait_until(lambda: asked.count("fetch") >= 2)
         assert len(looks) == 3  # one a thread
         actor.send()
         assert heard.wait(30)
