@@ -36,21 +36,30 @@ class Refused:
 def claim(means: Change, rooms: Mapping[UUID, int], refused: Refused) -> list[Claimed]:
     """Claim deliveries of endpoints, as much as there is room for; where that fails, of each by itself.
 
-    Of whom nothing can be claimed is added to those `refused`.
+    Of whom nothing can be claimed is added to those `refused`, unless that is everybody: then it is not their matter,
+    and what it is is raised, as is an outage or a wait that ran out.
     """
     try:
         return sending.claim(means, rooms, lease=LEASE)
-    except store.OUTAGES:
+    except (*store.OUTAGES, store.WaitRanOut):
         raise
-    except Exception:
-        log.exception("Deliveries could not be taken together.")
+    except Exception as fault:
+        return _apart(means, rooms, refused, fault)
+
+
+def _apart(means: Change, rooms: Mapping[UUID, int], refused: Refused, fault: Exception) -> list[Claimed]:
     claimed: list[Claimed] = []
+    failed: list[UUID] = []
     for id, room in rooms.items():
         try:
             claimed += sending.claim(means, {id: room}, lease=LEASE)
-        except store.OUTAGES:
+        except (*store.OUTAGES, store.WaitRanOut):
             break  # what was claimed is kept
         except Exception:
-            refused.add(id)
-            log.exception("Deliveries of an endpoint cannot be taken.", extra={"endpoint": str(id)})
+            failed.append(id)
+    if len(failed) > 1 and not claimed:
+        raise fault
+    for id in failed:
+        refused.add(id)
+        log.error("Deliveries of an endpoint cannot be taken.", exc_info=fault, extra={"endpoint": str(id)})
     return claimed

@@ -21,6 +21,9 @@ from workers.refused import Refused
 
 log = logging.getLogger("hiring.work")
 
+TRIES = (
+    4  # at beginning something: two name who has what cannot be begun, and one more may name somebody else
+)
 LOOK_SECONDS = 0.1  # between two looks for others' work, while what is due is of those who have their share
 # How much somebody may have begun at once that would take so long at an even pace: what gathers while the database is
 # away for ten seconds goes out within a few, and a flood costs half a second of a core before it is held to its pace.
@@ -89,17 +92,20 @@ class Turns:
                     self._changed.notify()
 
     def _next(self, end: float) -> Taken | None:
+        tries = TRIES
         while True:
             busy = self._busy()
             try:
                 with store.at_once() as means:
                     taken = outbox.take(means, self.kind, after=self._last, busy=busy, lease=leases.LEASE)
-            except store.OUTAGES:
+            except (*store.OUTAGES, store.WaitRanOut):
                 raise
             except Exception:
-                if self._refuse(busy):
-                    continue
-                raise
+                tries -= 1
+                if not tries:
+                    raise
+                self._suspect(busy)
+                continue
             if taken:
                 self._note(taken)
                 return taken
@@ -108,19 +114,17 @@ class Turns:
                 return None
             self._wait(left)
 
-    def _refuse(self, busy: list[UUID]) -> bool:
-        """Have nothing taken for a while of whom nothing could be; say whether it is known who that is."""
+    def _suspect(self, busy: list[UUID]) -> None:
+        """Have nothing begun for a while of whom something cannot be.
+
+        Once it may be somebody else who is named, where another process had the one that failed in hand just now.
+        """
         with store.at_once() as means:
             owner = outbox.whose_turn(means, self.kind, after=self._last, busy=busy)
-        if owner is None:
-            return False
-        # Once it may be somebody else, where another process had the one that failed in hand just now.
-        suspected, self._suspected = self._suspected, owner
-        if suspected != owner:
-            return True
-        self._refused.add(owner)
-        log.exception("Work cannot be begun.", extra={"job": self.kind, "organisation": str(owner)})
-        return True
+        if owner is not None and owner == self._suspected:
+            self._refused.add(owner)
+            log.exception("Work cannot be begun.", extra={"job": self.kind, "organisation": str(owner)})
+        self._suspected = owner
 
     def _busy(self) -> list[UUID]:
         self._end_rests()

@@ -126,7 +126,12 @@ def test_a_workers_thread_waits_without_looking_at_the_clock_and_ends_at_once(
     worker = inside.Worker(made, worker_threads=3, worker_timeout=100)
     looks: list[Any] = []
     get = worker.work_queue.get
-    worker.work_queue.get = lambda **given: looks.append(given) or get(**given)  # type: ignore[func-returns-value, method-assign]
+
+    def noted(**given: Any) -> Any:
+        looks.append(given)
+        return get(**given)
+
+    monkeypatch.setattr(worker.work_queue, "get", noted)
     worker.start()
     try:
         # Five times as long as a thread of Dramatiq's waits at most.

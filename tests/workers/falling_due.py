@@ -173,8 +173,8 @@ def noted(_: Tenant) -> None:
 
 
 def answered(tenant: Tenant) -> None:
-    for number in range(COUNT):
-        tenant.live.post("/jobs/create/", {"title": "Once"}, headers={"Idempotency-Key": f"once-{number}"})
+    for _ in range(COUNT):
+        tenant.live.post("/jobs/create/", {"title": "Once"}, headers={"Idempotency-Key": address()})
 
 
 def told(tenant: Tenant) -> None:

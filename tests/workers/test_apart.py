@@ -140,7 +140,10 @@ def test_work_that_cannot_be_begun_keeps_nobody_elses_from_being_done(
 ) -> None:
     monkeypatch.setattr(refused, "SECONDS", 2.0)
     done: list[str] = []
-    run = lambda id, arguments: done.append(arguments["of"])  # noqa: E731
+
+    def run(_id: UUID, arguments: dict[str, Any]) -> None:
+        done.append(arguments["of"])
+
     monkeypatch.setitem(jobs.JOBS, name, replace(jobs.JOBS[name], run=run))
     bad, other = new_caller(), new_caller()
     begun = f"TG_OP = 'UPDATE' AND OLD.organisation_id = '{bad.organisation_id}' AND OLD.job = '{name}'"

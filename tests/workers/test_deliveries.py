@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
@@ -16,13 +17,16 @@ from uuid import uuid4
 import pytest
 import redis
 import stripe
+from sqlalchemy import update
 
 import store
 from app.instance import processes
 from app.instance.settings import ROOT
+from rules.clock import now
 from store.delivering import fanout, webhooks
 from store.delivering.deliveries import retry
 from store.delivering.sending import Due
+from store.delivering.webhooks import Delivery
 from tests import receiver as receivers
 from tests.hooks import (
     caller,
@@ -167,6 +171,28 @@ def test_a_delivery_that_cannot_be_taken_keeps_nobody_elses_from_being_sent(
         wait_until(lambda: [one.status for one in deliveries_of(free)] == ["delivered"])
         assert [one.attempts for one in deliveries_of(bad)] == [1]
     wait_until(lambda: [one.status for one in deliveries_of(bad)] == ["delivered"])
+
+
+def test_where_nothing_can_be_taken_of_anybody_it_is_taken_as_soon_as_it_can_be(
+    worker, caller, receiver, caplog
+):
+    owners = caller, new_caller()
+    ids = [new_endpoint(owner, receiver.url)[0] for owner in owners]
+    receiver.answer(500)
+    for owner, id in zip(owners, ids, strict=True):
+        happen(owner, "job.created")
+        wait_until(lambda id=id: [one.attempts for one in deliveries_of(id)] == [1])
+    receiver.answer(200)
+    with falling_due.refusing("taken", "deliveries", "TG_OP = 'UPDATE' AND NEW.lease_until IS NOT NULL"):
+        past = now() - timedelta(seconds=1)
+        with store.transaction() as session:
+            session.execute(
+                update(Delivery).where(Delivery.endpoint_id.in_(ids)).values(next_attempt_at=past)
+            )
+        wait_until(lambda: caplog.text.count("Deliveries could not be taken") > 1)
+    began = time.monotonic()
+    wait_until(lambda: {one.status for id in ids for one in deliveries_of(id)} == {"delivered"})
+    assert time.monotonic() - began < refused.SECONDS / 2
 
 
 def test_while_two_secrets_live_both_sign(worker, caller, receiver):
