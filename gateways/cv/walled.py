@@ -9,13 +9,13 @@ from gateways.cv.orders import START, WORK, orders
 
 OUTPUT_BYTES = 4 << 20  # several times what the longest text and profile take
 
-# Says `ada@example.com`: whoever reads it has everything that reading needs.
+# Whoever reads an address and a number of a telephone in it has everything that reading needs.
 _SMALLEST = b"""%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj
-4 0 obj<</Length 44>>stream
-BT /F 12 Tf 20 99 Td (ada@example.com) Tj ET
+4 0 obj<</Length 58>>stream
+BT /F 12 Tf 20 99 Td (ada@example.com +442079460958) Tj ET
 endstream endobj
 5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
 trailer<</Root 1 0 R>>
@@ -43,7 +43,7 @@ def _run(start: str, orders: dict[str, Any], content: bytes, seconds: float) -> 
 
 def _probe() -> str:
     answer = _run(START, orders("pdf", today=date.min), _SMALLEST, 20)
-    return walled.fault("reader", answer, b'"ada@example.com"')
+    return walled.fault("reader", answer, b'"+442079460958"')
 
 
 _reader = walled.Walled(WORK, _probe)

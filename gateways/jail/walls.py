@@ -23,6 +23,8 @@ _SPACE = kernel.NOSUID | kernel.NODEV
 
 def build(spec: dict[str, Any], box: bytes = b"") -> None:
     """Make the jail's file system the root of this process, the first one in new namespaces."""
+    # Links on the way to what is shown lead somewhere as long as the root is the machine's.
+    real = {path: os.path.realpath(os.path.dirname(path)) for _, path in spec["walls"]}
     kernel.mount("none", "/", flags=kernel.REC | kernel.PRIVATE)
     # /tmp is only where the new root is hung up: once it is the root, the real /tmp is back at /.old/tmp.
     kernel.mount("tmpfs", "/tmp", "tmpfs", _SPACE, "mode=0755,size=1m")  # noqa: S108 - a mount point
@@ -32,10 +34,10 @@ def build(spec: dict[str, Any], box: bytes = b"") -> None:
     os.chdir("/")
 
     for action, path in spec["walls"]:
-        _ACTIONS[action](path)
+        _ACTIONS[action](path, real[path])
     os.mkdir("/dev")
     for name in DEVICES:
-        _bind(f"/dev/{name}")
+        _bind(f"/dev/{name}", "/dev")
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink(f"/proc/self/fd{target}", f"/dev/{name}")
     _write("/etc/passwd", f"box:x:{INSIDE}:{INSIDE}::{BOX}:/bin/sh\n")
@@ -84,9 +86,12 @@ def enclose(spec: dict[str, Any], *, as_root: bool) -> None:
     kernel.filter_calls(calls.program())
 
 
-def _bind(path: str) -> None:
-    """Show a file or folder of the machine at its own path; a link is copied, what is missing left out."""
-    source = f"/.old{path}"
+def _bind(path: str, real: str) -> None:
+    """Show a file or folder of the machine at its own path; a link is copied, what is missing left out.
+
+    `real` is the folder that holds it, without a link.
+    """
+    source = f"/.old{real}/{os.path.basename(path)}"
     if os.path.islink(source):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if not os.path.lexists(path):
@@ -103,7 +108,7 @@ def _bind(path: str) -> None:
     kernel.mount(source, path, flags=kernel.BIND | kernel.REC)
 
 
-def _hide(path: str) -> None:
+def _hide(path: str, _: str) -> None:
     """Cover a folder that became visible with another one."""
     if os.path.isdir(path):
         kernel.mount("tmpfs", path, "tmpfs", _SPACE, "mode=0755,size=1m")

@@ -88,7 +88,7 @@ def _given(orders: dict[str, Any]) -> bytes:
 def _probe() -> str:
     letter = {"organisation_name": "A", "title": "A", "body_html": "", "facts": {}}
     answer = walled.run(WORK, START, [], _given({"letter": _data(letter)}), LIMITS)
-    return walled.fault("printer", answer, b"%PDF-")
+    return walled.fault("printer", answer, b"NotoSans-")  # the font too
 
 
 _printer = walled.Walled(WORK, _probe)

@@ -95,6 +95,16 @@ print(json.dumps([seen, sorted(os.listdir({str(ROOT)!r})), sorted(os.environ)]))
 
 
 @needs_walls
+def test_what_is_shown_is_there_where_a_link_leads_to_it(tmp_path, monkeypatch):
+    (tmp_path / "venv" / "lib").mkdir(parents=True)
+    (tmp_path / "venv" / "lib" / "library.py").touch()
+    (tmp_path / "linked").symlink_to(tmp_path / "venv")
+    library = str(tmp_path / "linked" / "lib")
+    monkeypatch.setattr(gateways.walled, "code", lambda: [str(ROOT), library])
+    assert taken_over(f"import json, os; print(json.dumps(os.listdir({library!r})))") == ["library.py"]
+
+
+@needs_walls
 @pytest.mark.parametrize(("code", "error"), [
     ("while True: pass", TOO_LONG),
     ("print('x' * (5 << 20))", TOO_BIG),
