@@ -4,6 +4,7 @@ SQLAlchemy still writes the statement, from `visible(ANYONE, …)` like every ot
 anew for each request, and making entities of rows that are only shown.
 """
 
+import functools
 import itertools
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 import orjson
 import psycopg
-from sqlalchemy import Executable
+from sqlalchemy import Compiled, Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -68,11 +69,27 @@ class Prepared:
         self.numbered: tuple[str, list[str]] | None = None  # the same for event loops, once one asks
         # PostgreSQL plans a prepared statement once for all values; where the best plan depends on them, each time.
         self.prepare = False if planned_by_values else None
-        compiled = statement.compile(dialect=_OF_SQUADS if is_of_squads else _DIALECT)  # type: ignore[attr-defined]  # every statement has it
-        self.text = str(compiled)
-        self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
-        self.tells_use = "AS invites_used" in self.text
         self.shape: Callable[[Sequence[Any]], Any] | None = None
+
+    @functools.cached_property
+    def compiled(self) -> Compiled:
+        """The statement as it is written for PostgreSQL; a process writes those alone that it asks."""
+        return self.statement.compile(dialect=_OF_SQUADS if self.is_of_squads else _DIALECT)  # type: ignore[attr-defined, no-any-return]  # every statement has it
+
+    @functools.cached_property
+    def text(self) -> str:
+        """What PostgreSQL is sent."""
+        return str(self.compiled)
+
+    @functools.cached_property
+    def fixed(self) -> dict[str, Any]:
+        """The values that the statement itself has, by the names of their parameters."""
+        return {name: value for name, value in self.compiled.params.items() if value is not None}
+
+    @functools.cached_property
+    def tells_use(self) -> bool:
+        """Whether its rows tell of the use of a month."""
+        return "AS invites_used" in self.text
 
     def all(self, means: Means, caller: Caller | None = None, **values: Any) -> list[Any]:
         """Return every row."""
