@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 import psycopg
-from sqlalchemy import Compiled, Executable
+from sqlalchemy import Executable
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -72,19 +72,21 @@ class Prepared:
         self.shape: Callable[[Sequence[Any]], Any] | None = None
 
     @functools.cached_property
-    def compiled(self) -> Compiled:
-        """The statement as it is written for PostgreSQL; a process writes those alone that it asks."""
-        return self.statement.compile(dialect=_OF_SQUADS if self.is_of_squads else _DIALECT)  # type: ignore[attr-defined, no-any-return]  # every statement has it
+    def _written(self) -> tuple[str, dict[str, Any]]:
+        """A process writes those statements alone that it asks."""
+        dialect = _OF_SQUADS if self.is_of_squads else _DIALECT
+        compiled = self.statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # every statement has it
+        return str(compiled), {name: value for name, value in compiled.params.items() if value is not None}
 
     @functools.cached_property
     def text(self) -> str:
         """What PostgreSQL is sent."""
-        return str(self.compiled)
+        return self._written[0]
 
     @functools.cached_property
     def fixed(self) -> dict[str, Any]:
         """The values that the statement itself has, by the names of their parameters."""
-        return {name: value for name, value in self.compiled.params.items() if value is not None}
+        return self._written[1]
 
     @functools.cached_property
     def tells_use(self) -> bool:
