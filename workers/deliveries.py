@@ -67,7 +67,7 @@ class Sender:
         self._results: list[Attempt] = []
         self._has_results, self._is_over = asyncio.Event(), False
         self._held: dict[UUID, float] = {}  # endpoints that somebody else holds, since when
-        self._refused = Refused()
+        self._refused = Refused(refused.DELIVERIES)
         self._unwritten: list[Claimed] = []  # have a result that found no room, and their slot until it does
 
     def start(self) -> None:
@@ -143,7 +143,7 @@ class Sender:
                 self._claiming.acquire()
                 try:
                     # What ends meanwhile only makes more room than is seen here.
-                    return refused.claim(means, self._shares.rooms(due), self._refused)
+                    return refused.claim(means, due, self._shares.rooms(due), self._refused)
                 except BaseException:
                     self._claiming.release()
                     raise

@@ -14,6 +14,7 @@ from gateways import cores
 from gateways.load import Load
 from rules.clock import now
 from store import outbox
+from store.database.aside import Row
 from store.database.base import Party
 from store.outbox import FIRST_TURN, Taken
 from workers import leases
@@ -58,7 +59,7 @@ class Turns:
         self._resting: list[tuple[float, UUID]] = []  # until when, on the same clock, whose place is kept
         self._changed = threading.Condition()
         self._looking = False  # a thread looks again soon: the others that wait need not
-        self._refused = Refused()
+        self._refused = Refused(kind)
         self._suspected: UUID | None = None  # whose work could not be begun the last time
 
     @contextmanager
@@ -100,13 +101,14 @@ class Turns:
                     taken = outbox.take(means, self.kind, after=self._last, busy=busy, lease=leases.LEASE)
             except (*store.OUTAGES, store.WaitRanOut):
                 raise
-            except Exception:
+            except Exception as fault:
                 tries -= 1
                 if not tries:
                     raise
-                self._suspect(busy)
+                self._suspect(busy, fault)
                 continue
             if taken:
+                self._refused.taken([taken.organisation_id])
                 self._note(taken)
                 return taken
             left = end - time.monotonic()
@@ -114,7 +116,7 @@ class Turns:
                 return None
             self._wait(left)
 
-    def _suspect(self, busy: list[UUID]) -> None:
+    def _suspect(self, busy: list[UUID], fault: Exception) -> None:
         """Have nothing begun for a while of whom something cannot be.
 
         Once it may be somebody else who is named, where another process had the one that failed in hand just now.
@@ -122,8 +124,9 @@ class Turns:
         with store.at_once() as means:
             owner = outbox.whose_turn(means, self.kind, after=self._last, busy=busy)
         if owner is not None and owner == self._suspected:
-            self._refused.add(owner)
-            log.exception("Work cannot be begun.", extra={"job": self.kind, "organisation": str(owner)})
+            self._refused.add(Row(owner, owner), fault)
+            extra = {"job": self.kind, "organisation": str(owner)}
+            log.error("Work cannot be begun.", exc_info=fault, extra=extra)
         self._suspected = owner
 
     def _busy(self) -> list[UUID]:

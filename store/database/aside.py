@@ -96,6 +96,11 @@ def done(session: Session, kind: str, rows: Iterable[Row]) -> None:
     session.execute(delete(SetAside).where(SetAside.kind == kind, one_of(SetAside.row_id, rows)))
 
 
+def known(session: Session, kind: str) -> set[UUID]:
+    """Return the ids of the rows of a kind that are set aside."""
+    return set(session.scalars(select(SetAside.row_id).where(SetAside.kind == kind)))
+
+
 def taken_back(session: Session, kind: str, id: UUID | None = None) -> list[UUID]:
     """Let rows of a kind be taken again, or one of them; return their ids."""
     these: list[ColumnElement[bool]] = [SetAside.kind == kind]

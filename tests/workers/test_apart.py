@@ -152,9 +152,10 @@ def test_work_that_cannot_be_begun_keeps_nobody_elses_from_being_done(
             for of, owner in (("bad", bad), ("other", other)):
                 outbox.add(session, owner, name, of=of)
         with processes.working(wired, [name]):
-            wait_until(lambda: done == ["other"])
+            wait_until(lambda: done == ["other"] and list(set_aside()) == [(name, bad.organisation_id)])
+            assert is_told(name)
     with processes.working(wired, [name]):
-        wait_until(lambda: done == ["other", "bad"])
+        wait_until(lambda: done == ["other", "bad"] and not set_aside())
 
 
 def test_an_event_that_cannot_be_fanned_out_stops_no_other(wired: Settings) -> None:

@@ -17,12 +17,13 @@ from uuid import uuid4
 import pytest
 import redis
 import stripe
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 import store
 from app.instance import processes
 from app.instance.settings import ROOT
 from rules.clock import now
+from store.database.aside import SetAside
 from store.delivering import fanout, webhooks
 from store.delivering.deliveries import retry
 from store.delivering.sending import Due
@@ -170,7 +171,16 @@ def test_a_delivery_that_cannot_be_taken_keeps_nobody_elses_from_being_sent(
         let_time_pass(free)  # it is due together with the other one, which waits longer
         wait_until(lambda: [one.status for one in deliveries_of(free)] == ["delivered"])
         assert [one.attempts for one in deliveries_of(bad)] == [1]
+        wait_until(lambda: set_aside() == {(bad, caller.organisation_id)})
     wait_until(lambda: [one.status for one in deliveries_of(bad)] == ["delivered"])
+    assert set_aside() == set()
+
+
+def set_aside():
+    """Of whom deliveries could not be taken: endpoints, and whose they are."""
+    with store.transaction() as session:
+        found = select(SetAside.row_id, SetAside.organisation_id).where(SetAside.kind == refused.DELIVERIES)
+        return {tuple(row) for row in session.execute(found)}
 
 
 def test_where_nothing_can_be_taken_of_anybody_it_is_taken_as_soon_as_it_can_be(
