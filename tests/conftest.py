@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -23,7 +24,9 @@ __all__ = ["app", "database_url", "http", "migrated", "other", "redis_url", "ser
 def app(settings: Settings) -> connexion.FlaskApp:
     """The application on this worker's database."""
     sign_in.OF_A_CLIENT = notes.REFUSALS_A_MINUTE = 100_000  # all tests come from one address
-    return create_app(settings)
+    made = create_app(settings)
+    gc.freeze()
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +53,11 @@ def other(http: TestClient) -> api.Tenant:
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as there are cores: for a third of their time tests wait for processes that they start."""
     return (os.cpu_count() or 1) * 3 // 2
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, and not each time among all tests too."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
