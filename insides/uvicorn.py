@@ -46,12 +46,17 @@ class Taking:
 
     def __init__(self) -> None:
         self._waiting, self._since = 0, 0.0
+        self._took = False
+
+    def took(self) -> None:
+        """Hear that it took some: by the next look as much may wait again, of a file that is sent in equal parts."""
+        self._took = True
 
     def is_over(self, transport: Any, moment: float) -> bool:
         """Look once more, and say whether the client has had its time."""
         before, self._waiting = self._waiting, transport.get_write_buffer_size()
-        if not before or self._waiting < before:
-            self._since = moment
+        if self._took or not before or self._waiting < before:
+            self._since, self._took = moment, False
         return moment - self._since > TAKEN_SECONDS
 
 
@@ -81,6 +86,11 @@ class Protocol(HttpToolsProtocol):
         self._answering: Any = None  # the request that is carried out; behind it others may wait
         self._owed: bytes | None = None  # the refusal that is sent behind their answers
         self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
+
+    def resume_writing(self) -> None:
+        """Hear that what waited was taken, most of it."""
+        super().resume_writing()
+        self._taking.took()
 
     def _look(self) -> None:
         """End a connection whose client sends or takes too slowly; what we do not read ourselves is not its fault."""
@@ -285,6 +295,11 @@ class WebSocket(WebSocketsSansIOProtocol):
         super().connection_made(transport)
         self._taking = Taking()
         self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
+
+    def resume_writing(self) -> None:
+        """Hear that what waited was taken, most of it."""
+        super().resume_writing()
+        self._taking.took()
 
     def _look(self) -> None:
         if self._taking.is_over(self.transport, self.loop.time()):
