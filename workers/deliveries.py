@@ -9,9 +9,9 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
@@ -23,8 +23,9 @@ import store
 from gateways import webhooks
 from gateways.webhooks import GiveUp
 from rules.clock import now
+from store.database.aside import Row
 from store.delivering import sending
-from store.delivering.sending import Attempt, Claimed
+from store.delivering.sending import Attempt, Claimed, Due
 from workers import attempts, measures, refused
 from workers.refused import Refused
 from workers.shares import SLOTS, Shares, Taking
@@ -137,16 +138,17 @@ class Sender:
         full = [*self._shares.full(), *self._refused.all()]
 
         def claim() -> list[Claimed] | None:
-            with store.at_once() as means:
-                if not (due := sending.due(means, full=full)):
-                    return None
-                self._claiming.acquire()
-                try:
+            with ExitStack() as failing:
+                with store.at_once() as means:
+                    if not (due := sending.due(means, full=full)):
+                        return None
+                    self._claiming.acquire()
+                    failing.callback(self._claiming.release)
                     # What ends meanwhile only makes more room than is seen here.
-                    return refused.claim(means, due, self._shares.rooms(due), self._refused)
-                except BaseException:
-                    self._claiming.release()
-                    raise
+                    claimed, faults = refused.claim(means, self._shares.rooms(due))
+                self._hear(due, claimed, faults)
+                failing.pop_all()
+                return claimed
 
         try:
             claimed = await self._in_thread(claim)
@@ -157,6 +159,16 @@ class Sender:
             self._more = bool(full)
         else:
             self._keep(claimed)
+
+    def _hear(self, due: Sequence[Due], claimed: Sequence[Claimed], faults: Mapping[UUID, Exception]) -> None:
+        """Refuse the endpoints that nothing can be claimed of; once the connection for claims is given back."""
+        self._refused.taken({one.endpoint_id for one in claimed})
+        owners = {one.endpoint_id: one.organisation_id for one in due}
+        for id, fault in faults.items():
+            self._refused.add(Row(id, owners[id]), fault)
+            log.error(
+                "Deliveries of an endpoint cannot be taken.", exc_info=fault, extra={"endpoint": str(id)}
+            )
 
     def _keep_taken(self, claimed: Sequence[Claimed]) -> None:
         self._keep(claimed)

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from store.database import aside
 from store.database.aside import Row
 from store.database.engine import Change
 from store.delivering import sending
-from store.delivering.sending import Claimed, Due
+from store.delivering.sending import Claimed
 from workers.shares import LEASE
 
 log = logging.getLogger("hiring.work")
@@ -34,7 +34,7 @@ class Refused:
         """Take nothing of theirs from now on, and say why."""
         self._until[whose.id] = time.monotonic() + SECONDS
         self._aside.add(whose.id)
-        with _unless_away(), store.transaction() as session:
+        with _whatever_happens(), store.transaction() as session:
             aside.keep(session, self._kind, [whose], fault, again=True)
 
     def all(self) -> list[UUID]:
@@ -48,55 +48,48 @@ class Refused:
         moment = time.monotonic()
         if moment >= self._look_at:
             self._look_at = moment + SECONDS
-            with _unless_away(), store.transaction() as session:
+            with _whatever_happens(), store.transaction() as session:
                 self._aside = aside.known(session, self._kind)
         if over := self._aside.intersection(ids):
             self._aside -= over
-            with _unless_away(), store.transaction() as session:
+            with _whatever_happens(), store.transaction() as session:
                 aside.done(session, self._kind, [Row(id) for id in over])
 
 
 @contextmanager
-def _unless_away() -> Iterator[None]:
-    """Do without where the database is away: nobody's work waits for a note."""
+def _whatever_happens() -> Iterator[None]:
+    """Do without: what was taken meanwhile would wait until its lease is over, and no work waits for a note."""
     try:
         yield
-    except (*store.OUTAGES, store.WaitRanOut):
+    except Exception:
         log.warning("What is set aside could not be noted.", exc_info=True)
 
 
-def claim(means: Change, due: Sequence[Due], rooms: Mapping[UUID, int], refused: Refused) -> list[Claimed]:
-    """Claim what is due of endpoints, as much as there is room for; where that fails, of each by itself.
+def claim(means: Change, rooms: Mapping[UUID, int]) -> tuple[list[Claimed], dict[UUID, Exception]]:
+    """Claim deliveries of endpoints, as much as there is room for; where that fails, of each by itself.
 
-    Of whom nothing can be claimed is added to those `refused`, unless that is everybody: then it is not their matter,
+    Return them, and why nothing can be claimed of an endpoint, unless that is everybody: then it is not their matter,
     and what it is is raised, as is an outage or a wait that ran out.
     """
     try:
-        claimed = sending.claim(means, rooms, lease=LEASE)
+        return sending.claim(means, rooms, lease=LEASE), {}
     except (*store.OUTAGES, store.WaitRanOut):
         raise
-    except Exception as fault:
-        return _apart(means, due, rooms, refused, fault)
-    refused.taken(rooms)
-    return claimed
+    except Exception:
+        claimed, faults = _apart(means, rooms)
+        if len(faults) > 1 and not claimed:
+            raise
+        return claimed, faults
 
 
-def _apart(
-    means: Change, due: Sequence[Due], rooms: Mapping[UUID, int], refused: Refused, fault: Exception
-) -> list[Claimed]:
+def _apart(means: Change, rooms: Mapping[UUID, int]) -> tuple[list[Claimed], dict[UUID, Exception]]:
     claimed: list[Claimed] = []
-    failed: list[UUID] = []
+    faults: dict[UUID, Exception] = {}
     for id, room in rooms.items():
         try:
             claimed += sending.claim(means, {id: room}, lease=LEASE)
         except (*store.OUTAGES, store.WaitRanOut):
             break  # what was claimed is kept
-        except Exception:
-            failed.append(id)
-    if len(failed) > 1 and not claimed:
-        raise fault
-    owners = {one.endpoint_id: one.organisation_id for one in due}
-    for id in failed:
-        refused.add(Row(id, owners[id]), fault)
-        log.error("Deliveries of an endpoint cannot be taken.", exc_info=fault, extra={"endpoint": str(id)})
-    return claimed
+        except Exception as fault:
+            faults[id] = fault
+    return claimed, faults

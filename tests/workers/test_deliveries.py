@@ -153,8 +153,9 @@ def test_who_holds_an_endpoint_keeps_nobody_elses_results_from_being_written(
     assert len({request.id for request in receiver.wait_for(4)}) == 4  # none was sent twice
 
 
+@pytest.mark.parametrize("is_noted", [True, False])
 def test_a_delivery_that_cannot_be_taken_keeps_nobody_elses_from_being_sent(
-    worker, caller, receiver, monkeypatch
+    worker, caller, receiver, monkeypatch, is_noted
 ):
     monkeypatch.setattr(refused, "SECONDS", 2.0)
     bad, _ = new_endpoint(caller, receiver.url)
@@ -172,8 +173,12 @@ def test_a_delivery_that_cannot_be_taken_keeps_nobody_elses_from_being_sent(
         wait_until(lambda: [one.status for one in deliveries_of(free)] == ["delivered"])
         assert [one.attempts for one in deliveries_of(bad)] == [1]
         wait_until(lambda: set_aside() == {(bad, caller.organisation_id)})
-    wait_until(lambda: [one.status for one in deliveries_of(bad)] == ["delivered"])
-    assert set_aside() == set()
+    if is_noted:
+        wait_until(lambda: [one.status for one in deliveries_of(bad)] == ["delivered"])
+        assert set_aside() == set()
+    else:
+        with falling_due.refusing("noted", "set_aside", "TG_OP = 'DELETE'"):
+            wait_until(lambda: [one.status for one in deliveries_of(bad)] == ["delivered"])
 
 
 def set_aside():
