@@ -4,7 +4,6 @@ SQLAlchemy still writes the statement, from `visible(ANYONE, …)` like every ot
 anew for each request, and making entities of rows that are only shown.
 """
 
-import functools
 import itertools
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
@@ -69,29 +68,11 @@ class Prepared:
         self.numbered: tuple[str, list[str]] | None = None  # the same for event loops, once one asks
         # PostgreSQL plans a prepared statement once for all values; where the best plan depends on them, each time.
         self.prepare = False if planned_by_values else None
+        compiled = statement.compile(dialect=_OF_SQUADS if is_of_squads else _DIALECT)  # type: ignore[attr-defined]  # every statement has it
+        self.text = str(compiled)
+        self.fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        self.tells_use = "AS invites_used" in self.text
         self.shape: Callable[[Sequence[Any]], Any] | None = None
-
-    @functools.cached_property
-    def _written(self) -> tuple[str, dict[str, Any]]:
-        """A process writes those statements alone that it asks."""
-        dialect = _OF_SQUADS if self.is_of_squads else _DIALECT
-        compiled = self.statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # every statement has it
-        return str(compiled), {name: value for name, value in compiled.params.items() if value is not None}
-
-    @functools.cached_property
-    def text(self) -> str:
-        """What PostgreSQL is sent."""
-        return self._written[0]
-
-    @functools.cached_property
-    def fixed(self) -> dict[str, Any]:
-        """The values that the statement itself has, by the names of their parameters."""
-        return self._written[1]
-
-    @functools.cached_property
-    def tells_use(self) -> bool:
-        """Whether its rows tell of the use of a month."""
-        return "AS invites_used" in self.text
 
     def all(self, means: Means, caller: Caller | None = None, **values: Any) -> list[Any]:
         """Return every row."""
