@@ -219,7 +219,7 @@ class _Clock:
             claimed = sending.claim(means, rooms, lease=LEASE)
         results = self.attempt(claimed) if claimed else []
         latest = time.monotonic() + PATIENCE_SECONDS
-        while results and (results := deliveries.settle(results)) and time.monotonic() < latest:
+        while results and (results := attempts.settle(results)) and time.monotonic() < latest:
             time.sleep(max(deliveries.HELD_PAUSES))  # whoever holds an endpoint will be done soon
         return bool(claimed)
 

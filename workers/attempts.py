@@ -1,15 +1,17 @@
-"""Attempts to deliver: signed at their moment, counted, and told of whatever comes of them."""
+"""Attempts to deliver: signed at their moment, counted, and what comes of them is told and written down."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import store
 from gateways import webhooks
 from gateways.webhooks import Done, GiveUp
 from rules import signatures
 from rules.clock import now
 from rules.retries import Outcome
+from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed
 from workers import measures, posting
 
@@ -50,3 +52,17 @@ def _post(poster: webhooks.Poster, claimed: Claimed, done: Done) -> GiveUp:
     headers = signatures.headers(secrets, claimed.payload["id"], int(time.time()), body)
     owner, livemode = claimed.organisation_id, claimed.payload["livemode"]
     return posting.begin(poster, claimed.url, body, headers, owner=owner, livemode=livemode, done=done)
+
+
+def settle(batch: Sequence[Attempt]) -> list[Attempt]:
+    """Write down what came of attempts, and tell of endpoints that were switched off; return what is to be tried again.
+
+    That is what came of endpoints that somebody else holds.
+    """
+    change = store.at_once if all(one.outcome.succeeded for one in batch) else store.writing
+    with change() as means:
+        settled = sending.settle(means, batch)
+    for endpoint_id, reason in settled.disabled:
+        measures.SWITCHED_OFF.inc()
+        log.warning("A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id})
+    return settled.held

@@ -26,7 +26,7 @@ from rules.clock import now
 from store.database.aside import Row
 from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed, Due
-from workers import attempts, measures, refused
+from workers import attempts, refused
 from workers.refused import Refused
 from workers.shares import SLOTS, Shares, Taking
 
@@ -241,7 +241,7 @@ class Sender:
         """Write results down, however long the database is away; one that cannot be written spoils no other."""
         while True:
             try:
-                self._hold_back(batch, await self._in_thread(lambda: settle(batch)))
+                self._hold_back(batch, await self._in_thread(lambda: attempts.settle(batch)))
                 return
             except store.OUTAGES as fault:
                 log.warning("Results of deliveries could not be written; trying again: %s", fault)
@@ -303,17 +303,3 @@ class Sender:
 
     async def _in_thread(self, function: Callable[[], Result]) -> Result:
         return await self._loop.run_in_executor(self._database, function)
-
-
-def settle(batch: Sequence[Attempt]) -> list[Attempt]:
-    """Write down what came of attempts, and tell of endpoints that were switched off; return what is to be tried again.
-
-    That is what came of endpoints that somebody else holds.
-    """
-    change = store.at_once if all(one.outcome.succeeded for one in batch) else store.writing
-    with change() as means:
-        settled = sending.settle(means, batch)
-    for endpoint_id, reason in settled.disabled:
-        measures.SWITCHED_OFF.inc()
-        log.warning("A webhook endpoint was switched off: %s", reason, extra={"endpoint": endpoint_id})
-    return settled.held

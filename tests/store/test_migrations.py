@@ -1,6 +1,5 @@
 """Migrations run while the service does: nobody waits for them, and what runs goes on after them."""
 
-import gc
 import importlib
 import re
 import secrets
@@ -24,6 +23,7 @@ from schemas import invitations as schemas
 from store.assessing import invitations
 from store.database.prepared import Prepared
 from store.operating import health, migrate
+from tests import kept
 from tests.api import Tenant
 from tests.hooks import wait_until
 from tests.servers import _connect, _role, _text
@@ -254,7 +254,7 @@ def test_statements_that_were_prepared_go_on_where_a_newer_version_adds_a_column
 
 
 def test_no_prepared_statement_gives_whatever_columns_there_are(app: object) -> None:
-    statements = [one.text for one in gc.get_objects() if type(one) is Prepared]
+    statements = [one.text for one in kept.every(Prepared)]
     assert len(statements) > 10
     assert [one for one in statements if re.search(r"\w\.\*", one)] == []
 

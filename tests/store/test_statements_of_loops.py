@@ -2,7 +2,6 @@
 are not guessed from values there."""
 
 import asyncio
-import gc
 import importlib
 import pkgutil
 from itertools import product
@@ -15,6 +14,7 @@ from app.instance.settings import Settings
 from store.assessing import at_once
 from store.database.listing import Form, Listing
 from store.database.prepared import Prepared
+from tests import kept
 from workers import advancing
 
 
@@ -27,9 +27,8 @@ def every_statement() -> dict[str, Prepared]:
     for livemode, of_squads in product((True, False), repeat=2):
         at_once._alone(livemode=livemode, of_squads=of_squads)
         at_once._look(of_squads=of_squads)
-    kept = gc.get_objects()
-    found = [one for one in kept if type(one) is Prepared]
-    for one in (one for one in kept if type(one) is Listing):
+    found = kept.every(Prepared)
+    for one in kept.every(Listing):
         for order in one.orders:
             for after, backwards in ((False, False), (True, False), (True, True)):
                 found.append(one.prepare(Form(order, (), after, backwards)))

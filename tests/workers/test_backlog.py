@@ -16,6 +16,7 @@ from rules.retries import Outcome
 from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed
 from store.operating import health
+from tests import kept
 from tests import receiver as receivers
 from tests.hooks import caller, deliveries_of, happen, new_caller, new_endpoint, wait_until, wired
 from tests.receiver import Answer
@@ -87,7 +88,7 @@ def test_a_worker_holds_a_share_of_one_organisations_hundred_thousand(backlog):
         assert max(found.values()) <= 2 * CONNECTIONS
         assert len(receiver.requests) == SHARE
         gc.collect()
-        assert sum(isinstance(one, Claimed) for one in gc.get_objects()) <= 2 * SHARE + 1
+        assert len(kept.every(Claimed)) <= 2 * SHARE + 1
     finally:
         sender.stop()
     assert leased(ids) == {}  # what was under way is left to others at once
