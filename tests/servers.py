@@ -123,10 +123,11 @@ def _template(admin: str) -> str:
 def _remove_forgotten() -> None:
     """Remove what servers kept for folders of earlier runs, which are gone."""
     for state in places.forgotten():
-        was = (state / "belongs-to").read_text()
-        if was.startswith(f"{tempfile.gettempdir()}/"):
-            with contextlib.suppress(OSError), embedded.held(state / "run" / "owner", wait=False):
-                shutil.rmtree(state)
+        with contextlib.suppress(OSError):  # somebody else removes it
+            was = (state / "belongs-to").read_text()
+            if was.startswith(f"{tempfile.gettempdir()}/"):
+                with embedded.held(state / "run" / "owner", wait=False):
+                    shutil.rmtree(state)
 
 
 def _drop_forgotten(admin: str) -> None:
