@@ -59,8 +59,9 @@ def _install(here: Path, venv: Path, extras: str, stamp: str, lock: int) -> None
     pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
     options = ["--progress-bar", "off", "--no-compile", "-c", "constraints.txt", "-e", f".[{extras}]"]
     _run([*pip, *options], here, lock, started)
-    # On all cores, which pip does not do.
-    compile_all = ["-m", "compileall", "-q", "-j", "0", str(venv / "lib")]
+    # On all cores, which pip does not do; and ours: who runs the service may have no right to write beside it.
+    ours = sorted(str(found.parent) for found in here.glob("*/__init__.py"))
+    compile_all = ["-m", "compileall", "-q", "-j", "0", str(venv / "lib"), *ours]
     _run([str(venv / "bin" / "python"), *compile_all], here, lock, started, check=False)
     for name in {extras, "embedded"}:
         (venv / f"installed-{name}").write_text(stamp)

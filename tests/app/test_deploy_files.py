@@ -3,8 +3,11 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 from configparser import ConfigParser
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +113,11 @@ def test_an_image_serves_its_api_its_pages_and_its_guides(
         target = tmp_path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, target)
+    [words] = re.findall(r"^RUN \S+/python (-m compileall .*)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    subprocess.run(f"{sys.executable} {words.replace('/opt/hiring', str(tmp_path))}", shell=True, check=True)
+    code = list(tmp_path.rglob("*.py"))
+    assert code
+    assert not [path for path in code if not Path(cache_from_source(str(path))).exists()]
     port = free_port()
     with (
         process(wired, "web", "--port", str(port), ready="startup complete", root=tmp_path),

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ def project(folder: Path) -> Path:
     (folder / "app" / "instance").mkdir(parents=True)
     shutil.copy(ROOT / "hiring", folder / "hiring")
     shutil.copy(ROOT / "app" / "instance" / "install.py", folder / "app" / "instance" / "install.py")
+    (folder / "app" / "__init__.py").touch()
     (folder / "app" / "cli.py").write_text(COMMAND_LINE)
     (folder / "pyproject.toml").write_text(PROJECT)
     (folder / "constraints.txt").touch()
@@ -72,6 +74,7 @@ def start(command: Path | str, *words: str, **options: Any) -> subprocess.Popen[
     environ = {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": os.environ.get("HOME", "/"),
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
     options = {"env": environ, "cwd": "/"} | options
     return subprocess.Popen(
@@ -97,6 +100,13 @@ def test_the_first_run_installs_and_later_runs_do_not_until_the_project_changes(
     assert out == "ran changed\n"
     assert "Installing" in err
     assert builds(installed) == 2
+
+
+def test_what_is_installed_is_compiled(installed: Path) -> None:
+    for folder in (installed / "app", installed / ".venv" / "lib"):
+        sources = [path for path in folder.rglob("*.py") if "__pycache__" not in path.parts]
+        assert sources
+        assert not [path for path in sources if not Path(cache_from_source(str(path))).exists()], folder
 
 
 def test_it_can_be_called_through_links_from_anywhere(installed: Path, tmp_path: Path) -> None:
