@@ -192,7 +192,7 @@ class _Clock:
         if look.due is None or not quiet:
             return False
         mine = moving.of_tests(look.due.due, self.organisation_id)
-        return bool(replace(look.due, due=mine).batch()[1])
+        return bool(replace(look.due, due=mine).batch(closer=True)[1])
 
     def _fan_out(self) -> bool:
         with store.transaction() as session:
@@ -202,7 +202,7 @@ class _Clock:
         except store.WaitRanOut:  # whoever holds an endpoint will be done soon
             return False
         except Exception:
-            return bool(apart.each(fanout.WAITING.kind, rows, _fan_out, rest=0))
+            return bool(apart.each(fanout.WAITING.kind, rows, _fan_out, rest=False))
         return bool(made.events)
 
     def _work(self) -> bool:

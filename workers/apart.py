@@ -19,7 +19,10 @@ log = logging.getLogger("hiring.work")
 
 Do = Callable[[Session, Sequence[Row]], object]
 
-REST = 3.0  # what fails in a process has a quarter of a thread, and leaves the cores to others
+# Rests after what failed, as multiples of how long that took: the cores are left to others. While it may be somebody
+# else's rows too they wait for what is found out; what fails of one alone has a tenth of a thread.
+PARTING, ALONE = 3.0, 9.0
+IN_HAND_SECONDS = 5.0  # for which rows are put off that somebody has in hand
 
 # Whoever is waited for has the row in hand; it is put off, which costs less than waiting while others are due.
 _LOCK = text("SET LOCAL lock_timeout = '500ms'")
@@ -35,15 +38,16 @@ def each(
     rows: Sequence[Row],
     do: Do,
     *,
-    rest: float = REST,
+    closer: bool = True,
+    rest: bool = True,
     pause: Callable[[float], object] = time.sleep,
 ) -> int:
     """Do to rows what failed when it was done to all of them: together as far as it succeeds; return how many it did.
 
     In halves, each in a transaction of its own, until the one that fails is alone, and no party's are halved before
     they are apart from everybody else's; after each that failed there is a rest of so many times as long as that took.
-    What succeeds is done before what failed is looked at closer. A wait that ran out is its party's: all its rows are
-    put off together.
+    What succeeds is done before what failed is looked at closer, and where it is not to be looked at `closer` here, all
+    of that party's are put off, to be tried alone. A wait that ran out is its party's: all its rows are put off too.
     """
     waiting = deque(_halves(sorted(rows, key=Row.party)))
     done = 0
@@ -54,17 +58,36 @@ def each(
         if fault is None:
             done += len(some)
             continue
-        if len(some) == 1 or (_of_one(some) and isinstance(fault, WaitRanOut)):
-            log.warning(
-                "Set aside.", exc_info=fault, extra={"kind": kind, "rows": [str(row.id) for row in some]}
-            )
-            with store.transaction() as session:
-                aside.keep(session, kind, some, fault, again=True)
+        is_ones = _of_one(some)
+        if len(some) == 1 or (is_ones and (not closer or isinstance(fault, WaitRanOut))):
+            _set_aside(kind, some, fault)
         else:
             waiting.extend(_halves(some))
         if rest:
-            pause(rests.after(rest * (time.monotonic() - began)))
+            times = ALONE if closer and is_ones else PARTING
+            pause(rests.after(times * (time.monotonic() - began)))
     return done
+
+
+def once_more(kind: str, rows: Sequence[Row], do: Do) -> float:
+    """Do to rows of one party what failed; return for how many seconds to rest after that: 0 where it did not fail."""
+    began = time.monotonic()
+    fault = _fault(kind, rows, do)
+    if fault is None:
+        return 0.0
+    _set_aside(kind, rows, fault)
+    return ALONE * (time.monotonic() - began)
+
+
+def _set_aside(kind: str, rows: Sequence[Row], fault: Exception) -> None:
+    log.warning("Set aside.", exc_info=fault, extra={"kind": kind, "rows": [str(row.id) for row in rows]})
+    with store.transaction() as session:
+        if isinstance(fault, WaitRanOut):
+            aside.keep_together(session, kind, rows, fault, seconds=IN_HAND_SECONDS)
+        elif len(rows) > 1:
+            aside.keep_together(session, kind, rows, fault, seconds=0.0)
+        else:
+            aside.keep(session, kind, rows, fault, again=True)
 
 
 def failing(kind: str, rows: Sequence[Row], do: Do) -> set[Party]:

@@ -48,7 +48,7 @@ class Events:
         self._threads = ThreadPoolExecutor(APART, thread_name_prefix="apart")
         self._stopping = threading.Event()
         self._first: UUID | None = None  # event that waited when it was followed last
-        self._looked = 0.0  # when there was nothing to try again, on the clock of time.monotonic
+        self._again_at = 0.0  # when something may be tried again, on the clock of time.monotonic
 
     def stop(self) -> None:
         """End after what is under way; waits for it."""
@@ -128,16 +128,20 @@ class Events:
 
     def _tried_again(self) -> bool:
         """Try one event anew that was set aside, between two turns of all others; say whether there was one."""
-        if time.monotonic() - self._looked < POLL_SECONDS:
+        if time.monotonic() < self._again_at:
             return False
         with store.reading() as reading:
             waiting = fanout.again(reading)
         if not waiting:
-            self._looked = time.monotonic()
+            self._again_at = time.monotonic() + POLL_SECONDS
             return False
-        measures.FANNED_OUT.inc(apart.each(fanout.WAITING.kind, waiting, _some, rest=0))
-        self._sender.ring()
-        return True
+        rest = apart.once_more(fanout.WAITING.kind, waiting, _some)
+        if rest:
+            self._again_at = time.monotonic() + rest
+        else:
+            measures.FANNED_OUT.inc()
+            self._sender.ring()
+        return not rest
 
 
 def _some(session: Session, rows: Sequence[Row]) -> object:

@@ -65,8 +65,11 @@ class Kind:
         """What it is called in logs, figures and notes."""
         return self.due.kind
 
-    def batch(self) -> tuple[datetime | None, int | None]:
-        """Do what is due, up to a batch; return when it is due and how much was done (None: it is not due yet)."""
+    def batch(self, *, closer: bool = False) -> tuple[datetime | None, int | None]:
+        """Do what is due, up to a batch; return when it is due and how much was done (None: it is not due yet).
+
+        Where some of it fails, whoever's that is waits, all of theirs, unless it is to be looked at `closer` here.
+        """
         chosen: list[Row] = []
 
         def carry_out(session: Session) -> tuple[datetime | None, int | None]:
@@ -87,7 +90,7 @@ class Kind:
             if not chosen:
                 raise
             measures.FAULTS.labels(self.name).inc()
-            return None, apart.each(self.name, chosen, self.do)
+            return None, apart.each(self.name, chosen, self.do, closer=closer)
 
 
 def expire_invitations(session: Session, rows: Sequence[Row]) -> int:

@@ -19,6 +19,7 @@ from store.database.waits import Waits
 from workers import broker
 from workers import schedule as scheduling
 from workers.actors import Actors
+from workers.again import Again
 from workers.clock import Clock
 from workers.deliveries import Sender
 from workers.events import Events
@@ -33,7 +34,7 @@ STORE_CONNECTIONS = 6  # of the relays, the sender and whoever asks for figures
 NICENESS = 3  # somebody waits for a request: what comes after it leaves the cores of a full machine to those
 SWITCH_SECONDS = 0.001  # what computes, mails and grades, leaves the interpreter to the sender after so long
 BELL_MS = 500  # an idle worker that has waited for the bell in vain rests for so long at most
-SCHEDULE_POOL = len(scheduling.KINDS) + 2  # connections that each pool of a schedule keeps
+SCHEDULE_POOL = len(scheduling.KINDS) + 3  # connections that each pool of a schedule keeps
 
 
 def pool_size(kinds: Collection[str]) -> int:
@@ -76,8 +77,13 @@ def scheduled(
     """Run the actors of what becomes due as long as the block, and give it the clock that rings for them."""
     brokers = {kind.name: _broker(settings) for kind in kinds}
     clock = Clock(kinds, brokers, bell=_broker(settings, seconds=broker.HURRIED), stopping=stopping)
+    again = Again(kinds)
     with _running(dict.fromkeys(brokers.values(), 1), grace=settings.grace_seconds):
-        yield clock
+        again.start()
+        try:
+            yield clock
+        finally:
+            again.stop()
 
 
 @contextmanager

@@ -1,13 +1,13 @@
 """Rows set aside: what could not be done of them, so that their neighbours go on."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ARRAY, ColumnElement, Index, Select, Uuid, delete, func, literal, or_, select, text
+from sqlalchemy import ARRAY, ColumnElement, Index, Select, Uuid, delete, func, literal, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
@@ -19,7 +19,10 @@ _QUOTED = re.compile(r"\n(?:DETAIL|CONTEXT|HINT|LINE \d+:|\[SQL)")  # from here 
 
 
 class SetAside(Base, Identified):
-    """One row of some kind of work that failed alone; nobody takes it until `again_at`, or where it has none ever."""
+    """One row of some kind of work that failed; it is tried again from `again_at` on, where it has none never.
+
+    `tries` is how often it failed alone: 0 where it failed together with others.
+    """
 
     __tablename__ = "set_aside"
     __table_args__ = (
@@ -57,32 +60,77 @@ class Row:
 
 
 def hidden(kind: str) -> Select[Any]:
-    """Select the ids of a kind that nobody takes now."""
-    # The database's clock, so that a statement can be written once for all times.
-    waits = or_(SetAside.again_at.is_(None), SetAside.again_at > func.now())
-    return select(SetAside.row_id).where(SetAside.kind == kind, waits)
+    """Select the ids of a kind that are set aside."""
+    return select(SetAside.row_id).where(SetAside.kind == kind)
 
 
-# Twice as long each time, from 5 s to an hour.
+# Twice as long each time that it failed alone, from 5 s to an hour.
 _KEEP = text("""
     INSERT INTO set_aside AS known (id, created_at, kind, row_id, organisation_id, livemode, reason, tries, again_at)
-    VALUES (:id, :moment, :kind, :row_id, :organisation_id, :livemode, :reason, 1,
-            CASE WHEN :again THEN :moment + interval '5 seconds' END)
+    VALUES (:id, :moment, :kind, :row_id, :organisation_id, :livemode, :reason, :tries,
+            CASE WHEN :again THEN :moment + interval '1 second' * :seconds END)
     ON CONFLICT (kind, row_id) DO UPDATE SET
-        tries = known.tries + 1, reason = excluded.reason,
-        again_at = excluded.again_at
-            + least(interval '1 hour', interval '5 seconds' * (1 << least(known.tries, 10))) - interval '5 seconds'
+        tries = known.tries + excluded.tries, reason = excluded.reason,
+        again_at = CASE
+            WHEN excluded.tries = 0 THEN excluded.again_at
+            WHEN :again THEN
+                :moment + least(interval '1 hour', interval '5 seconds' * (1 << least(known.tries, 10)))
+        END
+""")
+# Of each party's of a kind the one that waits longest, and of these any: nobody's wait for those of others.
+_AGAIN = text("""
+    UPDATE set_aside SET again_at = now() + interval '30 seconds'
+    WHERE again_at <= now() AND id = (
+        SELECT id FROM (
+            SELECT DISTINCT ON (kind, organisation_id, livemode) id
+            FROM set_aside WHERE kind = ANY (:kinds) AND again_at <= now()
+            ORDER BY kind, organisation_id, livemode, again_at
+        ) AS first
+        ORDER BY random() LIMIT 1
+    )
+    RETURNING kind, row_id, organisation_id, livemode, tries
+""")
+_WITH_IT = text("""
+    UPDATE set_aside SET again_at = now() + interval '30 seconds'
+    WHERE id = ANY (ARRAY(
+        SELECT id FROM set_aside
+        WHERE kind = :kind AND tries = 0 AND again_at <= now()
+          AND organisation_id IS NOT DISTINCT FROM :organisation_id AND livemode IS NOT DISTINCT FROM :livemode
+        ORDER BY again_at LIMIT :limit FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING row_id, organisation_id, livemode
 """)
 
 
-def keep(session: Session, kind: str, rows: Iterable[Row], fault: BaseException, *, again: bool) -> None:
-    """Set rows aside with the reason; `again`: to be tried again by themselves after a while."""
-    for row in rows:
-        session.execute(
-            _KEEP,
-            {**vars(row), "row_id": row.id, "id": new_id(), "kind": kind, "moment": now(), "again": again}
-            | {"reason": reason(fault)},
-        )
+def keep(session: Session, kind: str, rows: Sequence["Row"], fault: BaseException, *, again: bool) -> None:
+    """Set rows aside with the reason, each of which failed alone; `again`: to be tried again after a while."""
+    _keep(session, kind, rows, fault, again=again, tries=1, seconds=5.0)
+
+
+def keep_together(
+    session: Session, kind: str, rows: Sequence["Row"], fault: BaseException, *, seconds: float
+) -> None:
+    """Set rows aside which failed together, for so many seconds: it is not known which of them does."""
+    _keep(session, kind, rows, fault, again=True, tries=0, seconds=seconds)
+
+
+def _keep(session: Session, kind: str, rows: Sequence["Row"], fault: BaseException, **known: Any) -> None:
+    known |= {"kind": kind, "moment": now(), "reason": reason(fault)}
+    session.execute(_KEEP, [{**known, **vars(row), "row_id": row.id, "id": new_id()} for row in rows])
+
+
+def again(session: Session, kinds: Sequence[str]) -> tuple[str, "Row", int] | None:
+    """Take a row of one of these kinds that is to be tried again: its kind, the row, and how often it failed alone.
+
+    It is nobody else's for longer than that takes. None where there is none.
+    """
+    found = session.execute(_AGAIN, {"kinds": list(kinds)}).first()
+    return found and (found.kind, Row(found.row_id, found.organisation_id, found.livemode), found.tries)
+
+
+def with_it(session: Session, kind: str, row: "Row", limit: int) -> list["Row"]:
+    """Take more rows of a kind, whose they are as this one, of which none has failed alone yet."""
+    return [Row(*one) for one in session.execute(_WITH_IT, {**vars(row), "kind": kind, "limit": limit})]
 
 
 def reason(fault: BaseException) -> str:

@@ -113,7 +113,9 @@ def test_an_image_serves_its_api_its_pages_and_its_guides(
         target = tmp_path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, target)
-    [words] = re.findall(r"^RUN \S+/python (-m compileall .*)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    [words] = re.findall(
+        r"^RUN \S+/python (-m compileall .*)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE
+    )
     subprocess.run(f"{sys.executable} {words.replace('/opt/hiring', str(tmp_path))}", shell=True, check=True)
     code = list(tmp_path.rglob("*.py"))
     assert code

@@ -1,7 +1,7 @@
 """One bad row among good ones: the good ones are done, the bad one is set aside and can be put back."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import delete, select, text
+from sqlalchemy.orm import Session
 
 import store
 from app.instance import doctor, metrics, processes
@@ -19,6 +20,7 @@ from store import outbox
 from store.database import aside
 from store.database.aside import Row, SetAside
 from store.database.due import Due
+from store.database.ids import new_id
 from store.delivering import fanout
 from store.events import Event
 from store.operating import health, returning
@@ -37,6 +39,7 @@ from tests.hooks import (
 )
 from tests.workers import falling_due
 from workers import apart, jobs, measures, refused, schedule
+from workers.again import MOST, Again
 from workers.events import Events
 
 __all__ = ["caller", "nothing_else_is_due", "wired"]
@@ -58,6 +61,13 @@ def left(due: Due, ids: list[UUID]) -> set[UUID]:
     """Return which of some rows are still due, set aside or not."""
     with store.transaction() as session:
         return set(session.scalars(select(due._id).where(*due.among([Row(id) for id in ids]))))
+
+
+def tried_again() -> None:
+    """Try what was set aside until nothing of it is to be tried now."""
+    again = Again(schedule.KINDS)
+    while again.turn() is not None:
+        pass
 
 
 def is_told(kind: str) -> bool:
@@ -83,6 +93,7 @@ def test_a_row_that_fails_when_it_falls_due_stops_no_other(kind: schedule.Kind, 
     with falling_due.stubborn(kind, bad):
         for _ in range(30):  # other tests may have left more than a turn does
             schedule.turn(kind, threading.Event())
+            tried_again()
             if left(kind.due, ids) == {bad}:
                 break
         ((known, note),) = set_aside().items()
@@ -90,6 +101,7 @@ def test_a_row_that_fails_when_it_falls_due_stops_no_other(kind: schedule.Kind, 
         assert "This row is stubborn." in note.reason
         assert is_told(kind.name)
         schedule.turn(kind, threading.Event())  # it is not tried again at once
+        tried_again()
         assert [one.tries for one in set_aside().values()] == [1]
         put_back(kind.name)
         schedule.turn(kind, threading.Event())
@@ -264,7 +276,7 @@ def bad_and_good(number: int) -> tuple[list[Row], list[Row], Callable[[Any, Any]
 
 def test_what_succeeds_is_done_before_what_fails_is_looked_at_closer(wired: Settings) -> None:
     bad, good, do, tried = bad_and_good(16)
-    apart.each("test", [*bad, *good], do, rest=0)
+    apart.each("test", [*bad, *good], do, rest=False)
     assert tried[:2] == [16, 16]
     assert len(set_aside()) == len(bad)
 
@@ -273,7 +285,7 @@ def test_an_organisation_is_apart_from_another_before_its_own_rows_are_from_each
     wired: Settings,
 ) -> None:
     bad, good, do, tried = bad_and_good(16)
-    assert apart.each("test", [*bad, *good[:1]], do, rest=0) == 1
+    assert apart.each("test", [*bad, *good[:1]], do, rest=False) == 1
     assert tried[:2] == [16, 1]
 
 
@@ -290,8 +302,9 @@ def test_what_is_set_aside_is_tried_again_after_longer_and_longer_waits(tenant: 
     bad = falling_due.make(kind, tenant)[0]
     waits = []
     with falling_due.stubborn(kind, bad):
+        schedule.turn(kind, threading.Event())
         for _ in range(13):
-            schedule.turn(kind, threading.Event())
+            tried_again()
             (note,) = set_aside().values()
             waits.append((note.again_at - now()).total_seconds())
             with store.transaction() as session:
@@ -299,5 +312,101 @@ def test_what_is_set_aside_is_tried_again_after_longer_and_longer_waits(tenant: 
     assert [round(wait / 5) for wait in waits[:4]] == [1, 2, 4, 8]
     assert max(waits) <= 3600
     assert waits[-1] > timedelta(minutes=59).total_seconds()
-    schedule.turn(kind, threading.Event())
+    tried_again()
     assert set_aside() == {}
+
+
+def test_nobody_waits_while_the_rows_of_somebody_else_are_looked_at_closer(
+    tenant: Tenant, other: Tenant
+) -> None:
+    kind = next(kind for kind in schedule.KINDS if kind.name == "job expiries")
+    ids = [id for _ in range(5) for id in falling_due.make(kind, tenant)]
+    good = falling_due.make(kind, other)
+    tried: list[set[UUID]] = []
+
+    def do(session: Session, rows: Sequence[Row]) -> int:
+        tried.append({row.id for row in rows})
+        return kind.do(session, rows)
+
+    with falling_due.stubborn(kind, *ids[1:]):
+        replace(kind, do=do).batch()
+        assert left(kind.due, [*ids, *good]) == set(ids)
+        assert len(tried) <= 3
+        assert {one.tries for one in set_aside().values()} == {0}
+        fresh = falling_due.make(kind, other)
+        tried.clear()
+        schedule.turn(replace(kind, do=do), threading.Event())
+        assert tried == [set(fresh)]
+        tried_again()
+    assert left(kind.due, [*ids, *fresh]) == set(ids[1:])
+    assert {one.tries for one in set_aside().values()} == {1}
+
+
+def test_what_is_tried_again_is_of_everybody_in_turn(wired: Settings) -> None:
+    kind, tried = schedule.KINDS[0], []
+    owners = [UUID(int=1), UUID(int=2)]
+
+    def do(_session: Session, rows: Sequence[Row]) -> int:
+        tried.append(rows[0].organisation_id)
+        if rows[0].organisation_id == owners[0]:
+            raise ValueError
+        return len(rows)
+
+    with store.transaction() as session:
+        for owner, number in zip(owners, (200, 1), strict=True):
+            rows = [Row(new_id(), owner, livemode=True) for _ in range(number)]
+            aside.keep_together(session, kind.name, rows, ValueError(), seconds=0.0)
+    again = Again([replace(kind, do=do)])
+    while again.turn() is not None and owners[1] not in tried:
+        pass
+    assert len(tried) < 100  # a half of them would be before it, were it not for turns
+
+
+def test_of_what_failed_together_what_does_not_fail_is_done_in_few_tries(wired: Settings) -> None:
+    kind, tried = schedule.KINDS[0], []
+    rows = [Row(new_id(), UUID(int=1), livemode=True) for _ in range(1_000)]
+    bad = {rows[number].id for number in (3, 500, 501)}
+
+    def do(_session: Session, those: Sequence[Row]) -> int:
+        tried.append(len(those))
+        if bad & {row.id for row in those}:
+            raise ValueError
+        return len(those)
+
+    with store.transaction() as session:
+        aside.keep_together(session, kind.name, rows, ValueError(), seconds=0.0)
+    again = Again([replace(kind, do=do)])
+    while again.turn() is not None:
+        pass
+    assert {row for _, row in set_aside()} == bad
+    assert {one.tries for one in set_aside().values()} == {1}
+    assert len(tried) < 100
+    assert max(tried) <= MOST
+    assert again._sizes == {}
+
+
+def test_rows_that_somebody_has_in_hand_are_put_off_together(wired: Settings) -> None:
+    kind, tried = schedule.KINDS[0], []
+    rows = [Row(new_id(), UUID(int=1), livemode=True) for _ in range(50)]
+
+    def do(_session: Session, those: Sequence[Row]) -> int:
+        tried.append(len(those))
+        raise store.WaitRanOut("a lock")
+
+    with store.transaction() as session:
+        aside.keep_together(session, kind.name, rows, ValueError(), seconds=0.0)
+    again = Again([replace(kind, do=do)])
+    while again.turn() is not None:
+        pass
+    assert sum(tried) == len(rows)  # each once, and then after a while
+    assert {one.tries for one in set_aside().values()} == {0}
+
+
+def test_a_row_that_one_process_tries_again_is_no_others_for_a_while(wired: Settings) -> None:
+    kind = schedule.KINDS[0]
+    with store.transaction() as session:
+        aside.keep_together(session, kind.name, [Row(new_id())], ValueError(), seconds=0.0)
+    with store.transaction() as session:
+        assert aside.again(session, [kind.name])
+    with store.transaction() as session:
+        assert aside.again(session, [kind.name]) is None

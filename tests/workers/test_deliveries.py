@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import partial
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
@@ -23,7 +24,8 @@ import store
 from app.instance import processes
 from app.instance.settings import ROOT
 from rules.clock import now
-from store.database.aside import SetAside
+from store.database.aside import Row, SetAside
+from store.database.ids import new_id
 from store.delivering import fanout, webhooks
 from store.delivering.deliveries import retry
 from store.delivering.sending import Due
@@ -44,6 +46,7 @@ from tests.receiver import NOT_BY_ITSELF, Answer
 from tests.workers import falling_due
 from workers import deliveries, refused
 from workers.deliveries import Sender
+from workers.refused import Refused
 from workers.shares import CONNECTIONS, LEASE
 
 __all__ = ["caller", "wired"]
@@ -188,15 +191,16 @@ def set_aside():
         return {tuple(row) for row in session.execute(found)}
 
 
-def test_where_nothing_can_be_taken_of_anybody_it_is_taken_as_soon_as_it_can_be(
+def test_where_nothing_can_be_taken_of_anybody_it_is_taken_soon_after_it_can_be(
     worker, caller, receiver, caplog
 ):
     owners = caller, new_caller()
-    ids = [new_endpoint(owner, receiver.url)[0] for owner in owners]
+    urls = zip((*owners, caller), (receiver.url, receiver.url, f"{receiver.url}?second"), strict=True)
+    ids = [new_endpoint(owner, url)[0] for owner, url in urls]
     receiver.answer(500)
-    for owner, id in zip(owners, ids, strict=True):
+    for owner in owners:
         happen(owner, "job.created")
-        wait_until(lambda id=id: [one.attempts for one in deliveries_of(id)] == [1])
+    wait_until(lambda: {one.attempts for id in ids for one in deliveries_of(id)} == {1})
     receiver.answer(200)
     with falling_due.refusing("taken", "deliveries", "TG_OP = 'UPDATE' AND NEW.lease_until IS NOT NULL"):
         past = now() - timedelta(seconds=1)
@@ -204,10 +208,30 @@ def test_where_nothing_can_be_taken_of_anybody_it_is_taken_as_soon_as_it_can_be(
             session.execute(
                 update(Delivery).where(Delivery.endpoint_id.in_(ids)).values(next_attempt_at=past)
             )
-        wait_until(lambda: caplog.text.count("Deliveries could not be taken") > 1)
+        wait_until(lambda: caplog.text.count("Deliveries of an endpoint cannot be taken") > len(ids))
+        assert "Deliveries could not be taken" not in caplog.text  # which would be tried all the time
     began = time.monotonic()
     wait_until(lambda: {one.status for id in ids for one in deliveries_of(id)} == {"delivered"})
-    assert time.monotonic() - began < refused.SECONDS / 2
+    assert time.monotonic() - began < refused.LONGEST / 2
+
+
+def test_who_is_refused_again_is_for_longer_and_at_first_shortly_once_something_was_taken(wired, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(refused, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    found, whose = Refused("test"), Row(new_id())
+
+    def seconds() -> float:
+        found.add(whose, ValueError())
+        began = clock[0]
+        while found.all():
+            clock[0] += 0.5
+        return clock[0] - began
+
+    assert [seconds() for _ in range(7)] == [1, 2, 4, 8, 16, 30, 30]
+    found.taken([whose.id])
+    assert seconds() == 1
+    clock[0] += refused.LONGEST
+    assert seconds() == 1
 
 
 def test_while_two_secrets_live_both_sign(worker, caller, receiver):
