@@ -76,7 +76,8 @@ def once_more(kind: str, rows: Sequence[Row], do: Do) -> float:
     if fault is None:
         return 0.0
     _set_aside(kind, rows, fault)
-    return ALONE * (time.monotonic() - began)
+    times = 1.0 if isinstance(fault, WaitRanOut) else ALONE  # who waits needs no core
+    return times * (time.monotonic() - began)
 
 
 def _set_aside(kind: str, rows: Sequence[Row], fault: Exception) -> None:

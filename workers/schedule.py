@@ -68,7 +68,8 @@ class Kind:
     def batch(self, *, closer: bool = False) -> tuple[datetime | None, int | None]:
         """Do what is due, up to a batch; return when it is due and how much was done (None: it is not due yet).
 
-        Where some of it fails, whoever's that is waits, all of theirs, unless it is to be looked at `closer` here.
+        Where some of it fails that is known of no moment, and whoever's it is waits, all of theirs, unless it is to be
+        looked at `closer` here.
         """
         chosen: list[Row] = []
 
@@ -248,10 +249,11 @@ def turn(kind: Kind, stopping: threading.Event) -> datetime | None:
             due, done = kind.batch()
             if done is None:
                 return due
-            if not done:  # another schedule has it in hand
+            if done:
+                measures.DONE.labels(kind.name).inc(done)
+                log.info("Did what was due.", extra={"kind": kind.name, "count": done})
+            elif due:  # another schedule has it in hand
                 return now() + LONGEST_SLEEP
-            measures.DONE.labels(kind.name).inc(done)
-            log.info("Did what was due.", extra={"kind": kind.name, "count": done})
         return now()
     except Exception:
         measures.FAULTS.labels(kind.name).inc()

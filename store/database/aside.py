@@ -19,7 +19,7 @@ _QUOTED = re.compile(r"\n(?:DETAIL|CONTEXT|HINT|LINE \d+:|\[SQL)")  # from here 
 
 
 class SetAside(Base, Identified):
-    """One row of some kind of work that failed; it is tried again from `again_at` on, where it has none never.
+    """One row of some kind of work that failed; it is tried again from `again_at` on, or never where it has none.
 
     `tries` is how often it failed alone: 0 where it failed together with others.
     """

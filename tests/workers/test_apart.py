@@ -342,6 +342,17 @@ def test_nobody_waits_while_the_rows_of_somebody_else_are_looked_at_closer(
     assert {one.tries for one in set_aside().values()} == {1}
 
 
+def test_what_is_due_behind_a_batch_that_fails_is_done_in_the_same_turn(
+    tenant: Tenant, other: Tenant
+) -> None:
+    kind = next(kind for kind in schedule.KINDS if kind.name == "job expiries")
+    ids = [id for _ in range(3) for id in falling_due.make(kind, tenant)]
+    good = falling_due.make(kind, other)
+    with falling_due.stubborn(kind, *ids):
+        schedule.turn(replace(kind, size=len(ids)), threading.Event())
+        assert left(kind.due, [*ids, *good]) == set(ids)
+
+
 def test_what_is_tried_again_is_of_everybody_in_turn(wired: Settings) -> None:
     kind, tried = schedule.KINDS[0], []
     owners = [UUID(int=1), UUID(int=2)]

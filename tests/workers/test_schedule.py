@@ -259,17 +259,18 @@ def test_what_is_done_and_what_fails_is_counted(wired):
     def value(name, kind):
         return REGISTRY.get_sample_value(name, {"kind": kind}) or 0.0
 
-    left = [2]
+    left, failed = [2], []
 
     def run_batch(session):
         left[0] -= 1
         return 7
 
     def fail(session):
+        failed.append(session)
         raise ValueError
 
     schedule.turn(made("counted", lambda session: now() if left[0] else None, run_batch), threading.Event())
-    schedule.turn(made("failing", lambda session: now(), fail), threading.Event())
+    schedule.turn(made("failing", lambda session: None if failed else now(), fail), threading.Event())
     assert value("hiring_schedule_done_total", "counted") == 14
     assert value("hiring_schedule_faults_total", "failing") == 1
 
