@@ -9,20 +9,18 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 BOUND = "uvicorn>=0.54,<0.55"
+_HTTP = "uvicorn/protocols/http/httptools_impl.py"
 LEANS_ON = [
-    ("uvicorn/protocols/http/httptools_impl.py", "on_response=self.on_response_complete"),
-    ("uvicorn/protocols/http/httptools_impl.py", "except httptools.HttpParserUpgrade:"),
-    (
-        "uvicorn/protocols/http/httptools_impl.py",
-        "self.parser.set_dangerous_leniencies(lenient_data_after_close=True)",
-    ),
-    ("uvicorn/protocols/http/httptools_impl.py", "if self.cycle is None or self.cycle.response_complete:"),
-    ("uvicorn/protocols/http/httptools_impl.py", "self.client = get_remote_addr(transport)"),
-    ("uvicorn/protocols/http/httptools_impl.py", "self.cycle.body += body"),
-    ("uvicorn/protocols/http/httptools_impl.py", "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
-    ("uvicorn/protocols/http/httptools_impl.py", 'protocol.data_received(b"".join(output))'),
-    ("uvicorn/protocols/http/httptools_impl.py", "self._start_asgi_task(cycle, app)"),
-    ("uvicorn/protocols/http/httptools_impl.py", "self.pipeline.appendleft((self.cycle, app))"),
+    (_HTTP, "on_response=self.on_response_complete"),
+    (_HTTP, "except httptools.HttpParserUpgrade:"),
+    (_HTTP, "self.parser.set_dangerous_leniencies(lenient_data_after_close=True)"),
+    (_HTTP, "if self.cycle is None or self.cycle.response_complete:"),
+    (_HTTP, "self.client = get_remote_addr(transport)"),
+    (_HTTP, "self.cycle.body += body"),
+    (_HTTP, "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
+    (_HTTP, 'protocol.data_received(b"".join(output))'),
+    (_HTTP, "self._start_asgi_task(cycle, app)"),
+    (_HTTP, "self.pipeline.appendleft((self.cycle, app))"),
     ("uvicorn/protocols/websockets/websockets_sansio_impl.py", "self.conn = ServerProtocol("),
 ]
 
@@ -76,9 +74,8 @@ class Protocol(HttpToolsProtocol):
         # Else it takes megabytes, and it is seen here that a client takes some when it has taken a third of them. Some
         # systems do not know it, nor do sockets of Unix, at which a proxy is.
         with suppress(AttributeError, OSError):
-            transport.get_extra_info("socket").setsockopt(
-                socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES
-            )
+            under = transport.get_extra_info("socket")
+            under.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
         self._since: float | None = self.loop.time()  # the reading of a request began; None between two
         self._last = self._since
         self._in_head, self._head_bytes, self._too_large = True, 0, False
