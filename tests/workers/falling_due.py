@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import select, text
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.orm import Session
 
 import store
 from rules.clock import iso, now
@@ -265,7 +266,8 @@ def make(kind: Kind, tenant: Tenant) -> list[UUID]:
     with store.transaction() as session:
         before = set(session.scalars(select(due._id)))
     MAKERS[kind.name](tenant)
-    with store.transaction() as session:
+
+    def let_fall_due(session: Session) -> list[UUID]:
         fresh = [id for id in session.scalars(select(due._id).order_by(due._order)) if id not in before]
         fresh = fresh[-COUNT:]
         moment = now() - due._after - timedelta(seconds=1)
@@ -274,7 +276,9 @@ def make(kind: Kind, tenant: Tenant) -> list[UUID]:
         if due._order is not due._moment:
             these = due._id <= max(fresh)
         session.execute(due.model.__table__.update().where(these).values({due._moment.key: moment}))
-    return fresh
+        return fresh
+
+    return store.in_transaction(let_fall_due)  # workers may be at the same rows
 
 
 @contextmanager
