@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from gateways import sandbox
 from gateways.languages import LANGUAGES
-from gateways.sandbox import available, run, why_not
+from gateways.sandbox import available, why_not
 
 
 def needs(language):
@@ -18,6 +19,13 @@ needs_python, needs_javascript, needs_bash, needs_sql = map(needs, ("python", "j
 every_language = pytest.mark.parametrize(
     "language", [pytest.param(name, marks=needs(name)) for name in LANGUAGES]
 )
+
+
+SECONDS = 30.0  # programs stay behind all else, on a machine that is full of tests
+
+
+def run(language, code, inputs, *, seconds=SECONDS, **limits):
+    return sandbox.run(language, code, inputs, seconds=seconds, **limits)
 
 
 def once(language, code, text="", **limits):

@@ -7,11 +7,12 @@ import pytest
 
 from gateways import judging, languages, sandbox
 from gateways.languages import LANGUAGES
-from gateways.sandbox import Run, run
+from gateways.sandbox import Run
 from tests.programs import (
     needs,
     needs_bash,
     once,
+    run,
 )
 
 

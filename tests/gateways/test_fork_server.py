@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from gateways.jail import calls, starting
-from gateways.sandbox import Run, UnavailableError, run
+from gateways.sandbox import Run, UnavailableError
 from tests.programs import (
     needs_bash,
     needs_python,
     once,
+    run,
     running,
 )
 

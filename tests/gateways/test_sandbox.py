@@ -16,7 +16,7 @@ from gateways import sandbox
 from gateways.jail.walls import DEVICES
 from gateways.languages import LANGUAGES
 from gateways.places import Places, Turn
-from gateways.sandbox import OUTPUT_BYTES, Run, UnavailableError, available, run
+from gateways.sandbox import OUTPUT_BYTES, Run, UnavailableError, available
 from rules.errors import Unavailable
 from tests.programs import (
     every_language,
@@ -25,6 +25,7 @@ from tests.programs import (
     needs_python,
     needs_sql,
     once,
+    run,
     running,
 )
 
