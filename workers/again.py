@@ -40,15 +40,15 @@ class Again:
         What failed alone is tried alone. Of what failed together half as much is tried at once after each time that it
         fails, and twice as much after each that it does not.
         """
-        with store.transaction() as session:
-            found = aside.again(session, list(self._kinds))
+        with store.at_once() as means:
+            found = aside.again(means, list(self._kinds))
             if found is None:
                 self._sizes.clear()
                 return None
             name, first, tries = found
             whose = name, first.party()
             size = 1 if tries else self._sizes.get(whose, MOST)
-            rows = [first, *(aside.with_it(session, name, first, size - 1) if size > 1 else ())]
+            rows = [first, *(aside.with_it(means, name, first, size - 1) if size > 1 else ())]
         rest = apart.once_more(name, rows, self._kinds[name].do)
         if not tries:
             self._sizes[whose] = max(1, len(rows) // 2) if rest else min(MOST, size * 2)

@@ -12,7 +12,9 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules.clock import now
 from store.database.base import NOBODY, Base, Identified, Party
+from store.database.engine import Means
 from store.database.ids import new_id
+from store.database.prepared import Prepared
 
 LONGEST_REASON = 1_000  # characters
 _QUOTED = re.compile(r"\n(?:DETAIL|CONTEXT|HINT|LINE \d+:|\[SQL)")  # from here on, whatever comes
@@ -78,28 +80,33 @@ _KEEP = text("""
         END
 """)
 # Of each party's of a kind the one that waits longest, and of these any: nobody's wait for those of others.
-_AGAIN = text("""
+_AGAIN = Prepared(
+    text("""
     UPDATE set_aside SET again_at = now() + interval '30 seconds'
     WHERE again_at <= now() AND id = (
         SELECT id FROM (
             SELECT DISTINCT ON (kind, organisation_id, livemode) id
-            FROM set_aside WHERE kind = ANY (:kinds) AND again_at <= now()
+            FROM set_aside WHERE kind = ANY (CAST(:kinds AS text[])) AND again_at <= now()
             ORDER BY kind, organisation_id, livemode, again_at
         ) AS first
         ORDER BY random() LIMIT 1
     )
     RETURNING kind, row_id, organisation_id, livemode, tries
-""")
-_WITH_IT = text("""
+    """)
+)
+_WITH_IT = Prepared(
+    text("""
     UPDATE set_aside SET again_at = now() + interval '30 seconds'
     WHERE id = ANY (ARRAY(
         SELECT id FROM set_aside
         WHERE kind = :kind AND tries = 0 AND again_at <= now()
-          AND organisation_id IS NOT DISTINCT FROM :organisation_id AND livemode IS NOT DISTINCT FROM :livemode
+          AND organisation_id IS NOT DISTINCT FROM CAST(:organisation_id AS uuid)
+          AND livemode IS NOT DISTINCT FROM CAST(:livemode AS boolean)
         ORDER BY again_at LIMIT :limit FOR UPDATE SKIP LOCKED
     ))
     RETURNING row_id, organisation_id, livemode
-""")
+    """)
+)
 
 
 def keep(session: Session, kind: str, rows: Sequence["Row"], fault: BaseException, *, again: bool) -> None:
@@ -119,18 +126,19 @@ def _keep(session: Session, kind: str, rows: Sequence["Row"], fault: BaseExcepti
     session.execute(_KEEP, [{**known, **vars(row), "row_id": row.id, "id": new_id()} for row in rows])
 
 
-def again(session: Session, kinds: Sequence[str]) -> tuple[str, "Row", int] | None:
+def again(means: Means, kinds: Sequence[str]) -> tuple[str, "Row", int] | None:
     """Take a row of one of these kinds that is to be tried again: its kind, the row, and how often it failed alone.
 
     It is nobody else's for longer than that takes. None where there is none.
     """
-    found = session.execute(_AGAIN, {"kinds": list(kinds)}).first()
+    found = _AGAIN.first(means, kinds=list(kinds))
     return found and (found.kind, Row(found.row_id, found.organisation_id, found.livemode), found.tries)
 
 
-def with_it(session: Session, kind: str, row: "Row", limit: int) -> list["Row"]:
+def with_it(means: Means, kind: str, row: "Row", limit: int) -> list["Row"]:
     """Take more rows of a kind, whose they are as this one, of which none has failed alone yet."""
-    return [Row(*one) for one in session.execute(_WITH_IT, {**vars(row), "kind": kind, "limit": limit})]
+    owner = {"organisation_id": row.organisation_id, "livemode": row.livemode}
+    return [Row(*one) for one in _WITH_IT.all(means, kind=kind, limit=limit, **owner)]
 
 
 def reason(fault: BaseException) -> str:
