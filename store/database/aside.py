@@ -137,8 +137,10 @@ def again(means: Means, kinds: Sequence[str]) -> tuple[str, "Row", int] | None:
 
 def with_it(means: Means, kind: str, row: "Row", limit: int) -> list["Row"]:
     """Take more rows of a kind, whose they are as this one, of which none has failed alone yet."""
-    owner = {"organisation_id": row.organisation_id, "livemode": row.livemode}
-    return [Row(*one) for one in _WITH_IT.all(means, kind=kind, limit=limit, **owner)]
+    found = _WITH_IT.all(
+        means, kind=kind, organisation_id=row.organisation_id, livemode=row.livemode, limit=limit
+    )
+    return [Row(*one) for one in found]
 
 
 def reason(fault: BaseException) -> str:
