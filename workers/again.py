@@ -14,6 +14,7 @@ log = logging.getLogger("hiring.schedule")
 
 POLL_SECONDS = 1.0
 MOST = 200  # rows that are tried at once
+LAST_SECONDS = 1.0  # for what is under way, when all else has ended
 
 
 class Again:
@@ -23,16 +24,20 @@ class Again:
         self._kinds = {kind.name: kind for kind in kinds}
         self._sizes: dict[tuple[str, Party], int] = {}  # how many of theirs are tried at once
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="again")
+        self._thread = threading.Thread(target=self._run, name="again", daemon=True)
 
     def start(self) -> None:
         """Begin."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End after what is under way; waits for it."""
+    def wind_up(self) -> None:
+        """Begin to end: try nothing more. Does not wait."""
         self._stopping.set()
-        self._thread.join()
+
+    def stop(self) -> None:
+        """End; waits shortly for what is under way, which others try again where it is not done by then."""
+        self.wind_up()
+        self._thread.join(LAST_SECONDS)
 
     def turn(self) -> float | None:
         """Try some of one party's whose time has come; return for how long to rest after it (None: there were none).

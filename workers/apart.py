@@ -46,8 +46,8 @@ def each(
 
     In halves, each in a transaction of its own, until the one that fails is alone, and no party's are halved before
     they are apart from everybody else's; after each that failed there is a rest of so many times as long as that took.
-    What succeeds is done before what failed is looked at closer, and where it is not to be looked at `closer` here, all
-    of that party's are put off, to be tried alone. A wait that ran out is its party's: all its rows are put off too.
+    What succeeds is done before what failed is looked at closer; where it is not to be looked at `closer` here, all of
+    that party's are put off, to be tried again. A wait that ran out is its party's: all its rows are put off too.
     """
     waiting = deque(_halves(sorted(rows, key=Row.party)))
     done = 0

@@ -68,8 +68,8 @@ class Kind:
     def batch(self, *, closer: bool = False) -> tuple[datetime | None, int | None]:
         """Do what is due, up to a batch; return when it is due and how much was done (None: it is not due yet).
 
-        Where some of it fails that is known of no moment, and whoever's it is waits, all of theirs, unless it is to be
-        looked at `closer` here.
+        Where some of it fails that is known of no moment, and whoever's it is waits, all of theirs, unless somebody
+        waits for them: then it is looked at `closer` here, without a rest.
         """
         chosen: list[Row] = []
 
@@ -91,7 +91,7 @@ class Kind:
             if not chosen:
                 raise
             measures.FAULTS.labels(self.name).inc()
-            return None, apart.each(self.name, chosen, self.do, closer=closer)
+            return None, apart.each(self.name, chosen, self.do, closer=closer, rest=not closer)
 
 
 def expire_invitations(session: Session, rows: Sequence[Row]) -> int:

@@ -78,12 +78,12 @@ def scheduled(
     brokers = {kind.name: _broker(settings) for kind in kinds}
     clock = Clock(kinds, brokers, bell=_broker(settings, seconds=broker.HURRIED), stopping=stopping)
     again = Again(kinds)
-    with _running(dict.fromkeys(brokers.values(), 1), grace=settings.grace_seconds):
+    with ExitStack() as stack:
         again.start()
-        try:
-            yield clock
-        finally:
-            again.stop()
+        stack.callback(again.stop)
+        stack.enter_context(_running(dict.fromkeys(brokers.values(), 1), grace=settings.grace_seconds))
+        stack.callback(again.wind_up)  # first of all: one grace for everything
+        yield clock
 
 
 @contextmanager

@@ -29,6 +29,7 @@ class SetAside(Base, Identified):
     __tablename__ = "set_aside"
     __table_args__ = (
         Index("uq_set_aside_row", "kind", "row_id", unique=True),
+        Index("ix_set_aside_again", "again_at", postgresql_where=text("again_at IS NOT NULL")),
         Index("ix_set_aside_test", "organisation_id", postgresql_where=text("NOT livemode")),
     )
 

@@ -168,7 +168,7 @@ def given_up(session: Session) -> list[tuple[str, int, str]]:
 
 
 _SET_ASIDE = text("""
-    SELECT kind, count(*), max(tries), (array_agg(reason ORDER BY id DESC))[1]
+    SELECT kind, count(*), greatest(1, max(tries)), (array_agg(reason ORDER BY id DESC))[1]
     FROM set_aside GROUP BY kind ORDER BY kind
 """)
 

@@ -353,63 +353,59 @@ def test_what_is_due_behind_a_batch_that_fails_is_done_in_the_same_turn(
         assert left(kind.due, [*ids, *good]) == set(ids)
 
 
-def test_what_is_tried_again_is_of_everybody_in_turn(wired: Settings) -> None:
-    kind, tried = schedule.KINDS[0], []
-    owners = [UUID(int=1), UUID(int=2)]
+def noting(
+    fails: Callable[[Row], bool], fault: Exception | None = None
+) -> tuple[schedule.Kind, list[Sequence[Row]]]:
+    """Return a kind of which some rows fail, and what was tried together of it."""
+    tried: list[Sequence[Row]] = []
 
     def do(_session: Session, rows: Sequence[Row]) -> int:
-        tried.append(rows[0].organisation_id)
-        if rows[0].organisation_id == owners[0]:
-            raise ValueError
+        tried.append(rows)
+        if any(map(fails, rows)):
+            raise fault or ValueError
         return len(rows)
 
+    return replace(schedule.KINDS[0], do=do), tried
+
+
+def test_what_is_tried_again_is_of_everybody_in_turn(wired: Settings) -> None:
+    kind, tried = noting(lambda row: row.organisation_id == owners[0])
+    owners = [UUID(int=1), UUID(int=2)]
     with store.transaction() as session:
         for owner, number in zip(owners, (200, 1), strict=True):
             rows = [Row(new_id(), owner, livemode=True) for _ in range(number)]
             aside.keep_together(session, kind.name, rows, ValueError(), seconds=0.0)
-    again = Again([replace(kind, do=do)])
-    while again.turn() is not None and owners[1] not in tried:
+    again = Again([kind])
+    while again.turn() is not None and tried[-1][0].organisation_id != owners[1]:
         pass
     assert len(tried) < 100  # a half of them would be before it, were it not for turns
 
 
 def test_of_what_failed_together_what_does_not_fail_is_done_in_few_tries(wired: Settings) -> None:
-    kind, tried = schedule.KINDS[0], []
+    kind, tried = noting(lambda row: row.id in bad)
     rows = [Row(new_id(), UUID(int=1), livemode=True) for _ in range(1_000)]
     bad = {rows[number].id for number in (3, 500, 501)}
-
-    def do(_session: Session, those: Sequence[Row]) -> int:
-        tried.append(len(those))
-        if bad & {row.id for row in those}:
-            raise ValueError
-        return len(those)
-
     with store.transaction() as session:
         aside.keep_together(session, kind.name, rows, ValueError(), seconds=0.0)
-    again = Again([replace(kind, do=do)])
+    again = Again([kind])
     while again.turn() is not None:
         pass
     assert {row for _, row in set_aside()} == bad
     assert {one.tries for one in set_aside().values()} == {1}
     assert len(tried) < 100
-    assert max(tried) <= MOST
+    assert max(map(len, tried)) <= MOST
     assert again._sizes == {}
 
 
 def test_rows_that_somebody_has_in_hand_are_put_off_together(wired: Settings) -> None:
-    kind, tried = schedule.KINDS[0], []
+    kind, tried = noting(lambda row: True, store.WaitRanOut("a lock"))
     rows = [Row(new_id(), UUID(int=1), livemode=True) for _ in range(50)]
-
-    def do(_session: Session, those: Sequence[Row]) -> int:
-        tried.append(len(those))
-        raise store.WaitRanOut("a lock")
-
     with store.transaction() as session:
         aside.keep_together(session, kind.name, rows, ValueError(), seconds=0.0)
-    again = Again([replace(kind, do=do)])
+    again = Again([kind])
     while again.turn() is not None:
         pass
-    assert sum(tried) == len(rows)  # each once, and then after a while
+    assert sum(map(len, tried)) == len(rows)  # each once, and then after a while
     assert {one.tries for one in set_aside().values()} == {0}
 
 
@@ -420,3 +416,26 @@ def test_a_row_that_one_process_tries_again_is_no_others_for_a_while(wired: Sett
     with store.at_once() as means:
         assert aside.again(means, [kind.name])
         assert aside.again(means, [kind.name]) is None
+
+
+def test_a_schedule_that_stops_waits_shortly_for_what_is_tried_again(
+    wired: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.again.LAST_SECONDS", 0.1)
+    began, goes_on = threading.Event(), threading.Event()
+
+    def do(_session: Session, _rows: Sequence[Row]) -> int:
+        began.set()
+        return int(goes_on.wait(60))
+
+    kind = replace(schedule.KINDS[0], do=do)
+    with store.transaction() as session:
+        aside.keep_together(session, kind.name, [Row(new_id())], ValueError(), seconds=0.0)
+    again = Again([kind])
+    again.start()
+    assert began.wait(60)
+    again.stop()
+    assert again._thread.is_alive()
+    goes_on.set()
+    again._thread.join(60)
+    assert set_aside() == {}
