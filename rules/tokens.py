@@ -8,8 +8,10 @@ SECRET = "whsec_"  # noqa: S105 - what a signing secret begins with
 
 
 def new_token() -> str:
-    """Return a token for an address."""
-    return secrets.token_urlsafe(32)
+    """Return a token for an address; never with "-" at its head, an option to a program and a formula to a table."""
+    while (token := secrets.token_urlsafe(32)).startswith("-"):
+        pass
+    return token
 
 
 def new_key(*, livemode: bool) -> str:
