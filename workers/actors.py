@@ -16,7 +16,7 @@ from store import outbox
 from store.database import aside
 from store.database.aside import Row
 from store.outbox import Taken
-from workers import broker, leases, measures, rests
+from workers import broker, few, leases, measures, rests
 from workers.jobs import JOBS, Job, wait
 from workers.turns import Turns
 
@@ -84,11 +84,12 @@ def do(taken: Taken, job: Job) -> None:
         with leases.kept(taken, longest=job.longest):
             job.run(taken.id, taken.arguments)
     except (Exception, TimeLimitExceeded) as fault:
-        log.exception(
-            "The job %s failed.", taken.job, extra={"item": str(taken.id), "attempts": taken.attempts}
-        )
-        measures.JOBS.labels(taken.job, "failed").inc()
-        _failed(taken, fault, job)
+        with few.at_once():
+            log.exception(
+                "The job %s failed.", taken.job, extra={"item": str(taken.id), "attempts": taken.attempts}
+            )
+            measures.JOBS.labels(taken.job, "failed").inc()
+            _failed(taken, fault, job)
         time.sleep(rests.after(FAILED_SECONDS))
     else:
         with store.at_once() as means:

@@ -202,7 +202,7 @@ class _Clock:
         except store.WaitRanOut:  # whoever holds an endpoint will be done soon
             return False
         except Exception:
-            return bool(apart.each(fanout.WAITING.kind, rows, _fan_out, rest=False))
+            return bool(apart.each(fanout.WAITING.kind, rows, _fan_out, hurry=True))
         return bool(made.events)
 
     def _work(self) -> bool:

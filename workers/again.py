@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import store
 from store.database import aside
 from store.database.base import Party
-from workers import apart, measures
+from workers import apart, few, measures
 from workers.schedule import Kind
 
 log = logging.getLogger("hiring.schedule")
@@ -54,7 +54,8 @@ class Again:
             whose = name, first.party()
             size = 1 if tries else self._sizes.get(whose, MOST)
             rows = [first, *(aside.with_it(means, name, first, size - 1) if size > 1 else ())]
-        rest = apart.once_more(name, rows, self._kinds[name].do)
+        with few.at_once():
+            rest = apart.once_more(name, rows, self._kinds[name].do)
         if not tries:
             self._sizes[whose] = max(1, len(rows) // 2) if rest else min(MOST, size * 2)
         if rest:

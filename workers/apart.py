@@ -4,6 +4,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -13,7 +14,7 @@ from store.database import aside
 from store.database.aside import Row
 from store.database.base import Party
 from store.database.waits import WaitRanOut
-from workers import rests
+from workers import few, rests
 
 log = logging.getLogger("hiring.work")
 
@@ -39,22 +40,24 @@ def each(
     do: Do,
     *,
     closer: bool = True,
-    rest: bool = True,
+    hurry: bool = False,
     pause: Callable[[float], object] = time.sleep,
 ) -> int:
     """Do to rows what failed when it was done to all of them: together as far as it succeeds; return how many it did.
 
     In halves, each in a transaction of its own, until the one that fails is alone, and no party's are halved before
-    they are apart from everybody else's; after each that failed there is a rest of so many times as long as that took.
-    What succeeds is done before what failed is looked at closer; where it is not to be looked at `closer` here, all of
-    that party's are put off, to be tried again. A wait that ran out is its party's: all its rows are put off too.
+    they are apart from everybody else's; few are at it at once, and after each that failed there is a rest of so many
+    times as long as that took, unless they are in a `hurry`. What succeeds is done before what failed is looked at
+    closer; where it is not to be looked at `closer` here, all of that party's are put off, to be tried again. A wait
+    that ran out is its party's: all its rows are put off too.
     """
     waiting = deque(_halves(sorted(rows, key=Row.party)))
     done = 0
     while waiting:
         some = waiting.popleft()
-        began = time.monotonic()
-        fault = _fault(kind, some, do)
+        with nullcontext() if hurry else few.at_once():
+            began = time.monotonic()
+            fault = _fault(kind, some, do)
         if fault is None:
             done += len(some)
             continue
@@ -63,7 +66,7 @@ def each(
             _set_aside(kind, some, fault)
         else:
             waiting.extend(_halves(some))
-        if rest:
+        if not hurry:
             times = ALONE if closer and is_ones else PARTING
             pause(rests.after(times * (time.monotonic() - began)))
     return done

@@ -1,9 +1,13 @@
 """What fails fails fast, and a flood of it would have every core: whoever failed rests, one after another."""
 
+import random
 import threading
 import time
 
 LONGEST = 2.0  # seconds for which the rests of others make anybody's longer
+SPREAD = (
+    0.5  # the least part of it, by chance: those whose rests are over the longest would all go on at once
+)
 
 _lock = threading.Lock()
 _over = 0.0  # when all rests are, on the clock of time.monotonic
@@ -14,6 +18,6 @@ def after(seconds: float) -> float:
     global _over  # noqa: PLW0603 - one process, one line
     with _lock:
         moment = time.monotonic()
-        rest = seconds + min(LONGEST, max(0.0, _over - moment))
+        rest = seconds + min(LONGEST * random.uniform(SPREAD, 1.0), max(0.0, _over - moment))  # noqa: S311 - no secret
         _over = max(_over, moment + rest)
         return rest

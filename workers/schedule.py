@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -40,7 +41,7 @@ from store.offering import moves as offer_moves
 from store.offering import offers
 from store.operating import retention
 from store.people import candidates, erasing, untouched
-from workers import apart, measures
+from workers import apart, few, measures
 
 log = logging.getLogger("hiring.schedule")
 
@@ -69,7 +70,7 @@ class Kind:
         """Do what is due, up to a batch; return when it is due and how much was done (None: it is not due yet).
 
         Where some of it fails that is known of no moment, and whoever's it is waits, all of theirs, unless somebody
-        waits for them: then it is looked at `closer` here, without a rest.
+        waits for them: then it is looked at `closer` here, in a hurry.
         """
         chosen: list[Row] = []
 
@@ -84,14 +85,15 @@ class Kind:
             return due, done
 
         try:
-            return store.in_transaction(carry_out)
+            with nullcontext() if closer else few.at_once():
+                return store.in_transaction(carry_out)
         except store.OUTAGES:
             raise
         except Exception:
             if not chosen:
                 raise
             measures.FAULTS.labels(self.name).inc()
-            return None, apart.each(self.name, chosen, self.do, closer=closer, rest=not closer)
+            return None, apart.each(self.name, chosen, self.do, closer=closer, hurry=closer)
 
 
 def expire_invitations(session: Session, rows: Sequence[Row]) -> int:

@@ -276,7 +276,7 @@ def bad_and_good(number: int) -> tuple[list[Row], list[Row], Callable[[Any, Any]
 
 def test_what_succeeds_is_done_before_what_fails_is_looked_at_closer(wired: Settings) -> None:
     bad, good, do, tried = bad_and_good(16)
-    apart.each("test", [*bad, *good], do, rest=False)
+    apart.each("test", [*bad, *good], do, hurry=True)
     assert tried[:2] == [16, 16]
     assert len(set_aside()) == len(bad)
 
@@ -285,7 +285,7 @@ def test_an_organisation_is_apart_from_another_before_its_own_rows_are_from_each
     wired: Settings,
 ) -> None:
     bad, good, do, tried = bad_and_good(16)
-    assert apart.each("test", [*bad, *good[:1]], do, rest=False) == 1
+    assert apart.each("test", [*bad, *good[:1]], do, hurry=True) == 1
     assert tried[:2] == [16, 1]
 
 
