@@ -21,8 +21,8 @@ class Few:
         with self._lock:
             self._waiting.append(has_place)
             self._hand_on()
-        has_place.wait(self._seconds)
         try:
+            has_place.wait(self._seconds)
             yield
         finally:
             with self._lock:

@@ -1,4 +1,4 @@
-"""What one party's trouble costs another: `python -m tests.faults.apart` (about 23 minutes; in `tox -e faults`).
+"""What one party's trouble costs another: `python -m tests.faults.apart` (about 25 minutes; in `tox -e faults`).
 
 A neighbour reads and invites at an even pace, hears of its invitations and sees their mails; first undisturbed, then
 beside each trouble of the table, then undisturbed again. Of each kind the 99th percentile beside a trouble is at most

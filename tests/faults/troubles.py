@@ -23,6 +23,7 @@ from sqlalchemy import text
 import store
 from app.instance.embedded import Servers
 from rules.clock import now
+from store.database.ids import new_id
 from store.delivering import fanout
 from store.outbox import OutboxItem
 from tests import receiver as receivers
@@ -304,20 +305,26 @@ def unscheduled(world: World) -> Iterator[None]:
 
 
 @contextmanager
-def stubborn_rows(world: World) -> Iterator[None]:
-    """Of each kind that falls due fifteen rows that nobody may change, events too; of each job twenty that lack all."""
+def stubborn_rows(world: World, *, rows: int, jobs: int) -> Iterator[None]:
+    """So many rows of each kind that falls due that nobody may change, pieces of each job that lack all, and events.
+
+    Where it is one, two that are fine fall due beside it.
+    """
     base = world.fleet.bases[0]
     with httpx.Client(base_url=base, timeout=60, trust_env=False) as http, ExitStack() as stack:
         owner = tenant(http, "enterprise")
+        slug = owner.live.assessment()["slug"]
         with unscheduled(world):
-            rows = {
-                kind: [id for _ in range(5) for id in falling_due.make(kind, owner)]
+            with store.transaction() as session:
+                session.execute(text("DELETE FROM set_aside"))  # what another trouble left
+            due = {
+                kind: [id for _ in range(0, rows, falling_due.COUNT) for id in falling_due.make(kind, owner)]
                 for kind in schedule.KINDS
             }
-            for kind, ids in rows.items():
-                stack.enter_context(falling_due.stubborn(kind, *ids))
-            mine = f"OLD.organisation_id = '{owner.organisation.id}'"
-            stack.enter_context(falling_due.refusing("fan_out", "events", mine))
+            for kind, ids in due.items():
+                stack.enter_context(falling_due.stubborn(kind, *ids[:rows]))
+            new = f"OLD.organisation_id = '{owner.organisation.id}' AND OLD.id > '{new_id()}'"
+            stack.enter_context(falling_due.refusing("fan_out", "events", new))
             with store.transaction() as session:
                 session.add_all(
                     OutboxItem(
@@ -327,10 +334,9 @@ def stubborn_rows(world: World) -> Iterator[None]:
                         attempts=job.attempts - 1,
                     )
                     for name, job in JOBS.items()
-                    for _ in range(20)
+                    for _ in range(jobs)
                 )
-        slug = owner.live.assessment()["slug"]
-        for _ in range(20):
+        for _ in range(jobs):
             owner.live.invitation(slug, send_email=True)
         yield
         with store.transaction() as session:
@@ -367,6 +373,7 @@ TROUBLES: dict[str, Callable[[World], AbstractContextManager[None]]] = {
     "a mail server that is silent for 30 s": silent_mail_server,
     "40,000 mails to send": flood,
     "six endless programs": endless_programs,
-    "rows of every kind that fail": stubborn_rows,
+    "a bad row of every kind": partial(stubborn_rows, rows=1, jobs=1),
     "an organisation at 50 connections": crowd,
+    "fifteen bad rows of every kind": partial(stubborn_rows, rows=15, jobs=20),
 }

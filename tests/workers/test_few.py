@@ -7,6 +7,7 @@ from dataclasses import replace
 from threading import Event
 
 import pytest
+from dramatiq.middleware.time_limit import TimeLimitExceeded
 
 import store
 from app.instance.settings import Settings
@@ -52,6 +53,20 @@ def test_who_has_waited_for_long_goes_on_and_leaves_as_many_places_as_there_were
     few = Few(1, seconds=0.01)
     with few.at_once(), few.at_once(), few.at_once():
         assert few._free == 0
+    assert (few._free, len(few._waiting)) == (1, 0)
+
+
+def test_who_is_ended_while_it_waits_takes_no_place_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = Few(1, seconds=60)
+
+    def end(*_: object) -> None:
+        raise TimeLimitExceeded
+
+    with few.at_once():
+        monkeypatch.setattr(Event, "wait", end)
+        with pytest.raises(TimeLimitExceeded), few.at_once():
+            pass
+        monkeypatch.undo()
     assert (few._free, len(few._waiting)) == (1, 0)
 
 
