@@ -12,6 +12,7 @@ from dramatiq.middleware.time_limit import TimeLimitExceeded
 
 import store
 from insides.dramatiq import Broker
+from rules.clock import now
 from store import outbox
 from store.database import aside
 from store.database.aside import Row
@@ -24,6 +25,8 @@ log = logging.getLogger("hiring.work")
 
 FAILED_SECONDS = 0.1  # that whoever failed rests
 PATIENCE_SECONDS = 2.0  # for the turn of somebody else, where what is due is of those who have their share
+WAITED = timedelta(seconds=0.05)  # longer than a message takes
+ON_SECONDS = 1.0  # for which a message does piece after piece: the limit of time is that of one
 AHEAD = 8  # messages of a kind that wait in Redis, for each of its threads
 
 
@@ -72,10 +75,22 @@ def _actor(broker: dramatiq.Broker, kind: str, turns: Turns) -> "dramatiq.Actor[
 
 
 def work(turns: Turns) -> None:
-    """Do the next piece of work of a kind, if there is any."""
-    with turns.next(patience=PATIENCE_SECONDS) as taken:
-        if taken is not None:
+    """Do the next piece of work of a kind, if there is any, and the next after one that waited.
+
+    A message takes what is due first. Where one is lost, that would be done with the message of the next piece, which
+    would wait for the one after it, and so on for as long as something comes again before it is rung for anew.
+    """
+    end = time.monotonic() + ON_SECONDS
+    patience = PATIENCE_SECONDS
+    while True:
+        with turns.next(patience=patience) as taken:
+            if taken is None:
+                return
+            has_waited = now() - taken.due_at > WAITED
             do(taken, JOBS[taken.job])
+        if not has_waited or time.monotonic() > end:
+            return
+        patience = 0.0
 
 
 def do(taken: Taken, job: Job) -> None:

@@ -23,6 +23,7 @@ from store.database import bell
 from store.database.base import NOBODY
 from store.database.ids import new_id
 from tests.hooks import nothing_else_is_due, wait_until, wired
+from workers import actors as threads
 from workers import broker, jobs, leases
 from workers import outbox as relays
 from workers import turns as paces
@@ -395,6 +396,29 @@ def test_what_redis_forgets_is_rung_for_again(wired, kind):
     with processes.working(wired):
         wait_until(lambda: sorted(done) == [0, 1, 2, 3, 4])
     bells.close()
+
+
+@pytest.fixture
+def one_was_not_rung_for(wired, kind):
+    """Leave two pieces of work due, of which the older one's message was lost; return what is done."""
+    done = []
+    kind("test", lambda id, arguments: done.append(arguments["number"]))
+    with store.transaction() as session:
+        outbox.add_all(session, None, "test", [{"number": 0}], delay=timedelta(minutes=-1))
+        outbox.add_all(session, None, "test", [{"number": 1}])
+    return done
+
+
+def test_a_message_that_is_lost_makes_nothing_late_that_comes_after_it(one_was_not_rung_for):
+    threads.work(Turns("test", threads=2))  # the message of the second
+    assert one_was_not_rung_for == [0, 1]
+
+
+def test_a_message_does_piece_after_piece_for_a_while_alone(one_was_not_rung_for, monkeypatch):
+    monkeypatch.setattr(threads, "ON_SECONDS", -1.0)  # which is over
+    threads.work(Turns("test", threads=2))
+    assert one_was_not_rung_for == [0]
+    threads.work(Turns("test", threads=2))
 
 
 def test_a_message_of_an_older_version_is_a_bell_too(wired, kind):
