@@ -26,7 +26,7 @@ log = logging.getLogger("hiring.work")
 FAILED_SECONDS = 0.1  # that whoever failed rests
 PATIENCE_SECONDS = 2.0  # for the turn of somebody else, where what is due is of those who have their share
 WAITED = timedelta(seconds=0.05)  # longer than a message takes
-ON_SECONDS = 1.0  # for which a message does piece after piece: the limit of time is that of one
+ON_SECONDS = 1.0  # for which a message does piece after piece
 AHEAD = 8  # messages of a kind that wait in Redis, for each of its threads
 
 
@@ -69,8 +69,9 @@ def _actor(broker: dramatiq.Broker, kind: str, turns: Turns) -> "dramatiq.Actor[
         work(turns)
 
     # Nothing is tried again by Dramatiq, since the row is; its limit of time is the net below those of the work itself,
-    # for it cannot end a call that blocks.
-    options: dict[str, Any] = {"max_retries": 0, "time_limit": JOBS[kind].longest / timedelta(milliseconds=1)}
+    # for it cannot end a call that blocks. It begins with the message, and a piece up to so many seconds after that.
+    longest = JOBS[kind].longest + timedelta(seconds=max(PATIENCE_SECONDS, ON_SECONDS))
+    options: dict[str, Any] = {"max_retries": 0, "time_limit": longest / timedelta(milliseconds=1)}
     return dramatiq.actor(broker=broker, actor_name=kind, queue_name=kind, **options)(rung)
 
 

@@ -5,9 +5,7 @@ import threading
 import time
 
 LONGEST = 2.0  # seconds for which the rests of others make anybody's longer
-SPREAD = (
-    0.5  # the least part of it, by chance: those whose rests are over the longest would all go on at once
-)
+SPREAD = 0.5  # the least part of that: who reached it together would fail together once more
 
 _lock = threading.Lock()
 _over = 0.0  # when all rests are, on the clock of time.monotonic

@@ -116,6 +116,5 @@ def test_whom_somebody_waits_for_waits_for_none(few_are_at_work: Few) -> None:
     with few_are_at_work.at_once(), few_are_at_work.at_once():
         KIND.batch(closer=True)
         assert apart.each("test", [ROW], lambda *_: None, hurry=True) == 1
-        assert (
-            apart.once_more("test", [ROW], lambda *_: None) == 0.0
-        )  # a relay's, behind which everybody's events are
+        # A relay's, behind which everybody's events are.
+        assert apart.once_more("test", [ROW], lambda *_: None) == 0.0

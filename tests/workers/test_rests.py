@@ -1,6 +1,5 @@
 """Who rests after a failure, and for how long."""
 
-import itertools
 import time
 
 import pytest
@@ -36,9 +35,10 @@ def test_others_make_nobodys_rest_much_longer_however_many_fail(clock: list[floa
 
 
 def test_of_many_that_fail_together_not_all_go_on_together(clock: list[float]) -> None:
-    ends = sorted(rests.after(0.1) for _ in range(100))
-    assert ends[-1] > rests.LONGEST * rests.SPREAD
-    assert max(later - one for one, later in itertools.pairwise(ends)) < 0.2
+    ends = [rests.after(0.1) for _ in range(100)]
+    assert (
+        sum(end > max(ends) - 0.1 for end in ends) < 50
+    )  # of eighty that rest the longest a tenth, give or take
 
 
 def test_what_took_long_rests_as_long_as_it_has_to(clock: list[float]) -> None:
