@@ -69,8 +69,10 @@ def run(
             # Loading takes web as long as it takes the servers to be ready, and us.
             figures = {"METRICS_PORT": "0" if metrics else ""}  # one port cannot be that of three processes
             ahead = _recipe(where, listener, ["web", "--waits"], os.environ | figures)
-            threading.Thread(target=import_module, args=["store.operating.migrate"], daemon=True).start()
+            loading = threading.Thread(target=import_module, args=["store.operating.migrate"], daemon=True)
+            loading.start()
             with _begun(ahead) as web, _servers(where, durable=durable) as servers:
+                loading.join()  # who asks the store for something meanwhile finds half of what is mapped
                 _run(where, servers, listener, web, as_json=as_json, more=figures)
     except Stopped:
         _say("Stopped.")

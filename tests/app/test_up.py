@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from app.instance import embedded, places
+from app.instance.settings import ROOT
 from tests.app.instances import Up, eventually, facts, hiring, of, up, walkable
 
 PATH = "/api/v1/public/org/"
@@ -126,6 +127,37 @@ def test_a_killed_up_leaves_no_process_and_each_next_one_starts_with_the_same_ke
             assert again.facts["live_key"] == stopped.facts["live_key"]
             assert status(again.facts["base_url"], again.facts["live_key"]) == 200
     eventually(lambda: not of(stopped.data))
+
+
+SLOW = """
+import sys
+from importlib.machinery import PathFinder, SourceFileLoader
+
+class Slow(SourceFileLoader):
+    def get_code(self, name):
+        source = self.get_data(self.path)
+        assert b"class Stage" in source
+        slowly = source.replace(b"class Stage", b"import time; time.sleep(3)\\nclass Stage")
+        return self.source_to_code(slowly, self.path)
+
+class Finder(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name == "store.advancing.pipelines":
+            found = PathFinder.find_spec(name, path, target)
+            found.loader = Slow(name, found.origin)
+            return found
+
+sys.meta_path.insert(0, Finder)
+"""
+
+
+def test_a_start_asks_for_nothing_before_all_that_is_mapped_is_loaded(
+    stopped: Stopped, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(SLOW)
+    with up(stopped.data, environ={"PYTHONPATH": f"{tmp_path}:{ROOT}"}) as instance:
+        assert status(instance.facts["base_url"], instance.facts["live_key"]) == 200
 
 
 def test_a_revoked_demo_key_is_replaced_at_the_next_start(stopped: Stopped) -> None:
