@@ -165,7 +165,7 @@ def test_unknown_fields_are_refused_by_name_however_many(client: Api, operation:
     )
     assert f"Did you mean '{name}'?" in found[f"/{name}s"]
     assert {"/id", "/a~1b~0c", "/é\n", "/"} <= set(found)
-    for many in ({f"{name}{n}": 0 for n in range(40_000)}, {"x" * 1_000_000: 1}):
+    for many in ({f"{name}{n}": 0 for n in range(5_000)}, {"x" * 1_000_000: 1}):
         response = send(client, operation, orjson.dumps(many))
         assert faults(response)
         assert len(response.content) < 300_000
@@ -372,6 +372,9 @@ def test_a_field_that_stands_twice_is_refused(client: Api, operation: Documented
                 assert name in found[""]
 
 
+BOUNDARIES = ("; boundary=x", "", "; boundary=", "; boundary=" + "y" * 500, '; boundary="')
+
+
 @with_json
 def test_a_form_that_cannot_be_read_is_refused(client: Api, operation: Documented) -> None:
     name = next(iter(body_schema(operation)["properties"]))
@@ -381,14 +384,16 @@ def test_a_form_that_cannot_be_read_is_refused(client: Api, operation: Documente
     for content in (b"%zz", b"%", b"&&&", b"=", f"{name}=%u0041%".encode(), b"a" * 500_000):
         assert send(client, operation, content, FORM).status_code in (200, 201, 400, 404), content[:50]
     part = f'Content-Disposition: form-data; name="{name}"'.encode()
-    for content in (b"nonsense", b"--x", b"--x\r\n\r\n", b"--x\r\n" + part + b"\r\n\r\n1", b"--x\r\n\r\n1\r\n--x--\r\n",
-                    b"--x\r\n" + part + b"\r\n\r\n\xff\r\n--x--\r\n",
-                    b"--x\r\n" + part + b"\r\n\r\n\x00\r\n--x--\r\n",
-                    b"--x\r\nContent-Disposition: nonsense\r\n\r\n1\r\n--x--\r\n",
-                    b"--x\r\n" + b"a: " + b"b" * 100_000 + b"\r\n\r\n1\r\n--x--\r\n",
-                    (b"--x\r\n" + part + b"\r\n\r\n1\r\n") * 1_500 + b"--x--\r\n"):  # fmt: skip
-        for boundary in ("; boundary=x", "", "; boundary=", "; boundary=" + "y" * 500, '; boundary="'):
-            assert "" in faults(send(client, operation, content, MULTIPART + boundary)), content[:80]
+    parts = (b"nonsense", b"--x", b"--x\r\n\r\n", b"--x\r\n" + part + b"\r\n\r\n1", b"--x\r\n\r\n1\r\n--x--\r\n",
+             b"--x\r\n" + part + b"\r\n\r\n\xff\r\n--x--\r\n",
+             b"--x\r\n" + part + b"\r\n\r\n\x00\r\n--x--\r\n",
+             b"--x\r\nContent-Disposition: nonsense\r\n\r\n1\r\n--x--\r\n",
+             b"--x\r\n" + b"a: " + b"b" * 100_000 + b"\r\n\r\n1\r\n--x--\r\n",
+             (b"--x\r\n" + part + b"\r\n\r\n1\r\n") * 1_500 + b"--x--\r\n")  # fmt: skip
+    # Each comes with each boundary in one operation or another.
+    for place, content in enumerate(parts, WITH_JSON.index(operation)):
+        boundary = BOUNDARIES[place % len(BOUNDARIES)]
+        assert "" in faults(send(client, operation, content, MULTIPART + boundary)), content[:80]
 
 
 @with_json

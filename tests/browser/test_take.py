@@ -532,7 +532,7 @@ def test_without_javascript_the_instructions_are_readable(new_context):
 def test_signals_reach_the_organisation_and_the_candidate_is_told(page):
     invited = invite(TEXT, TEXT | {"title": "Second"}, enforce_fullscreen=True, copy_paste_disabled=True)
     start(page, invited)
-    page.wait_for_function("document.fullscreenElement !== null")
+    expect(page.locator(":fullscreen")).to_have_count(1)
     expect(page.locator("#notice")).to_be_hidden()
 
     with page.expect_response("**/violations/") as reported:
@@ -542,7 +542,7 @@ def test_signals_reach_the_organisation_and_the_candidate_is_told(page):
         "You left full screen. This has been noted for Northwind Labs."
     )
     page.get_by_role("button", name="Return to full screen").click()
-    page.wait_for_function("document.fullscreenElement !== null")
+    expect(page.locator(":fullscreen")).to_have_count(1)
     expect(page.locator("#notice")).to_be_hidden()
 
     go_to(page, 2)

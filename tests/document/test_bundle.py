@@ -64,16 +64,20 @@ def _plain(value: Any) -> str:
 def test_every_reader_takes_a_file_for_the_same_data(tools: tuple[str, dict[str, str]], version: str) -> None:
     files = PARTS + PUBLISHED
     for path, other in zip(files, npm_reads(tools, version, files), strict=True):
-        text = path.read_text()
-        read = yaml.load(text, Loader=yaml.CSafeLoader)
-        assert same(read, yaml.load(text, Loader=yaml.SafeLoader)), path
-        assert same(read, other), path
+        assert same(yaml.load(path.read_text(), Loader=yaml.CSafeLoader), other), path
+
+
+@pytest.mark.parametrize("path", PARTS + PUBLISHED, ids=lambda path: str(path.relative_to(SPEC)))
+def test_so_do_both_readers_of_python(path: Path) -> None:
+    text = path.read_text()
+    assert same(yaml.load(text, Loader=yaml.CSafeLoader), yaml.load(text, Loader=yaml.SafeLoader))
 
 
 @pytest.mark.parametrize("name", document.NAMES)
 def test_the_yaml_says_what_the_json_says(name: str) -> None:
     said = (document.PUBLISHED / f"{name}.json").read_bytes()
-    assert same(yaml.safe_load((document.PUBLISHED / f"{name}.yaml").read_text()), json.loads(said))
+    read = yaml.load((document.PUBLISHED / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)
+    assert same(read, json.loads(said))
 
 
 @pytest.mark.parametrize("path", PARTS + PUBLISHED, ids=lambda path: str(path.relative_to(SPEC)))

@@ -59,6 +59,7 @@ class Eyes:
 
     def __init__(self) -> None:
         self.met: dict[str, str] = {}
+        self.mask = functools.cache(self._mask)  # a document comes again and again
 
     def see(self, name: str, answer: httpx.Response) -> Seen:
         headers = {name: self.mask(one) for name, one in answer.headers.items() if name not in UNCOMPARED}
@@ -66,7 +67,7 @@ class Eyes:
             headers["x-ratelimit-remaining"] = "<left>"  # of a minute that goes by meanwhile
         return name, answer.status_code, self.mask(said(answer)), headers
 
-    def mask(self, text: str) -> str:
+    def _mask(self, text: str) -> str:
         return PATTERN.sub(self._name, text)
 
     def _name(self, found: re.Match[str]) -> str:
