@@ -165,7 +165,8 @@ def test_unknown_fields_are_refused_by_name_however_many(client: Api, operation:
     )
     assert f"Did you mean '{name}'?" in found[f"/{name}s"]
     assert {"/id", "/a~1b~0c", "/é\n", "/"} <= set(found)
-    for many in ({f"{name}{n}": 0 for n in range(5_000)}, {"x" * 1_000_000: 1}):
+    count = 40_000 if operation is WITH_JSON[0] else 5_000  # all of them have one reader
+    for many in ({f"{name}{n}": 0 for n in range(count)}, {"x" * 1_000_000: 1}):
         response = send(client, operation, orjson.dumps(many))
         assert faults(response)
         assert len(response.content) < 300_000

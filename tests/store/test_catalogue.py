@@ -172,8 +172,11 @@ def passed(case, code):
 
 
 def is_solved(case, code):
-    """Say whether a program passes every test; what needs no compiler is not begun again after one that failed."""
-    if LANGUAGES[case["language"]].build:
+    """Say whether a program passes every test; it is not begun again after one that failed.
+
+    But where it was compiled for all of them, and where a check function has to judge whatever it prints.
+    """
+    if LANGUAGES[case["language"]].build or any(test.get("check") for test in case["test_cases"]):
         return all(passed(case, code))
     return all(all(passed({**case, "test_cases": [test]}, code)) for test in case["test_cases"])
 
