@@ -1,11 +1,12 @@
-"""What we reach of uvicorn's HTTP protocol: how it refuses bytes that are no request, and how it ends."""
+"""What we reach of uvicorn: how its protocol refuses bytes that are no request, how it answers, and how it ends."""
 
+import re
 import socket
 from contextlib import suppress
 from typing import Any
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 BOUND = "uvicorn>=0.54,<0.55"
@@ -20,11 +21,18 @@ LEANS_ON = [
     (_HTTP, "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
     (_HTTP, 'protocol.data_received(b"".join(output))'),
     (_HTTP, "self._start_asgi_task(cycle, app)"),
+    (_HTTP, "content = [STATUS_LINE[status_code]]"),
+    (_HTTP, "headers = self.default_headers + list"),
+    (_HTTP, "elif not self.response_started and not self.disconnected:"),
+    (_HTTP, "self.waiting_for_100_continue = False"),
+    (_HTTP, "self.response_complete = True"),
+    (_HTTP, "self.on_response()"),
     (_HTTP, "self.pipeline.appendleft((self.cycle, app))"),
     ("uvicorn/protocols/websockets/websockets_sansio_impl.py", "self.conn = ServerProtocol("),
 ]
 
 _OFFERS = (b"upgrade", b"http2-settings")
+_UNFIT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # in the value of a header (RFC 9110, 5.5)
 HEAD_BYTES = 65_536
 HEAD_SECONDS = 10.0  # for a request's head, from its first byte or the connection's beginning
 BODY_SECONDS, PAUSE_SECONDS = 120.0, 10.0  # for a body, and between two pieces of it
@@ -79,6 +87,7 @@ class Protocol(HttpToolsProtocol):
         self._since: float | None = self.loop.time()  # the reading of a request began; None between two
         self._last = self._since
         self._in_head, self._head_bytes, self._too_large = True, 0, False
+        self._fed_bytes = self._piece_bytes = 0  # since the last request ended, a head's own among them
         self._taking = Taking()
         self._answering: Any = None  # the request that is carried out; behind it others may wait
         self._owed: bytes | None = None  # the refusal that is sent behind their answers
@@ -128,6 +137,8 @@ class Protocol(HttpToolsProtocol):
         if self._since is None and (self.cycle is None or self.cycle.response_complete):
             self._begin_head()  # empty lines before it are part of it, and the parser tells nobody of them
         was_in_head = self._in_head and self._since is not None
+        self._piece_bytes = len(data)
+        self._fed_bytes += self._piece_bytes
         try:
             self.parser.feed_data(data)
             if self._in_head and self._since is not None:
@@ -154,7 +165,10 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin the request; not one that is about to be read again, nor one whose head is too large."""
-        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > HEAD_BYTES:
+        most = self._fed_bytes  # counted exactly where it may be too much
+        if most > HEAD_BYTES:
+            most = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if most > HEAD_BYTES:
             self._too_large = True
             raise ValueError("The head is too large.")  # the parser stops, and says that a callback failed
         if not self.parser.should_upgrade():
@@ -173,6 +187,7 @@ class Protocol(HttpToolsProtocol):
         """End the request's body; not that of one which is about to be read again."""
         if not self.parser.should_upgrade():
             self._since = None
+            self._fed_bytes = self._piece_bytes  # what comes next may be in it
             super().on_message_complete()
 
     def opens_socket(self, path: bytes) -> bool:
@@ -252,6 +267,32 @@ class Protocol(HttpToolsProtocol):
         """Carry a request out."""
         self._answering = cycle
         super()._start_asgi_task(cycle, app)
+
+    def answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> bool:
+        """Send the whole answer to the request that is carried out; False where what was sent before has to go first.
+
+        Uvicorn writes a head and a body one after the other, and the system sends each by itself. The headers say how
+        long the body is, or that there is none.
+        """
+        cycle = self._answering
+        if cycle.disconnected:
+            return True
+        if self.flow.write_paused:
+            return False
+        if _UNFIT.search("".join([value for _, value in headers])):
+            raise RuntimeError("Invalid HTTP header value.")
+        if not cycle.keep_alive:
+            headers.append(("Connection", "close"))
+        lines = [f"{name.lower()}: {value}\r\n" for name, value in headers]
+        usual = [b"%b: %b\r\n" % header for header in cycle.default_headers]
+        cycle.response_started, cycle.response_complete, cycle.waiting_for_100_continue = True, True, False
+        head = b"".join((STATUS_LINE[status], *usual, "".join(lines).encode(), b"\r\n"))
+        self.transport.writelines((head, body) if body else (head,))
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
+        return True
 
     def unanswered(self) -> list[Any]:
         """List the requests that have no whole answer: the one that is carried out, and those that wait behind it."""

@@ -19,7 +19,7 @@ def show(schema: Schema) -> Show:
 
     Raises TypeError for a field of a kind not known here. A schema with hooks fails its test: they are not called.
     """
-    known: dict[str, Any] = {"_text": _text}
+    known: dict[str, Any] = {}
     steps = [f"{name!r}: {_step(field, name, known)}" for name, field in schema.dump_fields.items()]
     # Names come from our own schemas. A display written out is half the time of a loop over steps.
     return cast("Show", eval(f"lambda one: {{{', '.join(steps)}}}", known))  # noqa: S307
@@ -39,8 +39,8 @@ def _step(field: Any, name: str, known: dict[str, Any]) -> str:
     read, write = f"one.{field.attribute or name}", _write(field)
     if write is None:
         return read
-    if write is _text:  # most fields, and most of these hold a text
-        return f"(v if type(v := {read}) is str else _text(v))"
+    if write in _USUAL:  # most fields, and most of these hold what they are for
+        return f"(v if type(v := {read}) is {_USUAL[write].__name__} else {call(write)}(v))"
     return f"{call(write)}({read})"
 
 
@@ -76,6 +76,7 @@ def _float(value: Any) -> Any:
     return None if value is None else float(value)
 
 
+_USUAL: dict[Write, type] = {_text: str, _integer: int}
 _WRITTEN: dict[type, Write] = {
     fields.String: _text,
     fields.UUID: _text,

@@ -188,22 +188,29 @@ _KINDS: dict[type, Callable[[Made, Request], Answer]] = {
 async def send(
     answer: Answer,
     to: Send,
+    request: Request,
     more: Callable[[Iterator[bytes]], Awaitable[bytes | None]] | None = None,
-    *,
-    head: bool = False,
 ) -> None:
     """Hand an answer to the server; to HEAD without its body. `more` makes the next of its parts, None after the last.
 
     Only an answer that is made while it is sent needs it.
     """
-    headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
+    headers = list(answer.headers.items())
     if answer.body:
-        headers.append((b"content-type", answer.media_type.encode()))
+        headers.append(("Content-Type", answer.media_type))
     if answer.status not in (204, 304) and answer.rest is None:
-        headers.append((b"content-length", str(len(answer.body)).encode()))
-    await to({"type": "http.response.start", "status": answer.status, "headers": headers})
-    part: bytes | None = b"" if head else answer.body
-    if answer.rest is not None and not head:
+        headers.append(("Content-Length", str(len(answer.body))))
+    part: bytes | None = b"" if request.method == "HEAD" else answer.body
+    if (
+        request.whole
+        and answer.rest is None
+        and request.whole(answer.status, [*headers, *request.headers.items()], part or b"")
+    ):
+        request.status = answer.status
+        return
+    written = [(name.lower().encode(), value.encode()) for name, value in headers]
+    await to({"type": "http.response.start", "status": answer.status, "headers": written})
+    if answer.rest is not None and request.method != "HEAD":
         while part is not None:
             await to({"type": "http.response.body", "body": part, "more_body": True})
             part = await more(answer.rest) if more else None

@@ -3,6 +3,7 @@
 import connexion
 from connexion.middleware import ConnexionMiddleware, MiddlewarePosition
 from connexion.middleware.response_validation import ResponseValidationMiddleware
+from connexion.middleware.server_error import ServerErrorMiddleware
 from connexion.middleware.swagger_ui import SwaggerUIMiddleware
 from starlette.exceptions import HTTPException
 
@@ -23,6 +24,8 @@ from schemas import document
 insides.connexion.trust_documents()
 
 
+# The entrance answers what nobody else has; the other two are for who writes an application.
+NOT_NEEDED = (ServerErrorMiddleware, SwaggerUIMiddleware, ResponseValidationMiddleware)
 SPARE = 6  # connections for the lanes, which hold none while they wait for others, and for live rooms
 KEYS = 4  # connections of the loop for looking keys up, beside those of what is read
 
@@ -49,12 +52,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     )
     app = connexion.FlaskApp(
         "hiring",
-        # Without what production does not need.
-        middlewares=[
-            station
-            for station in ConnexionMiddleware.default_middlewares
-            if station not in (SwaggerUIMiddleware, ResponseValidationMiddleware)
-        ],
+        middlewares=[one for one in ConnexionMiddleware.default_middlewares if one not in NOT_NEEDED],
         security_map=seats.SECURITY,
         validator_map=seats.VALIDATORS,
         server_args={"static_folder": None, "template_folder": None},
@@ -66,7 +64,13 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
     pipelines: seats.Pipelines = {}
     load = Load()
     outermost = MiddlewarePosition.BEFORE_EXCEPTION
-    app.add_middleware(Entrance, outermost, trusted_proxies=settings.trusted_proxies, origin=links.origin())
+    app.add_middleware(
+        Entrance,
+        outermost,
+        trusted_proxies=settings.trusted_proxies,
+        origin=links.origin(),
+        refuse=refusals.answer,
+    )
     app.add_middleware(Live, outermost, trusted_proxies=settings.trusted_proxies)
     app.add_middleware(
         Front,

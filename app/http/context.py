@@ -13,7 +13,21 @@ from rules.caller import Caller
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
+# Sends a whole answer at once: its status, headers and body; False where it has to go the usual way.
+Whole = Callable[[int, list[tuple[str, str]], bytes], bool]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Head(Headers):
+    """A request's headers; what is in none of them costs no fault."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the first value of a header, whose name is in small letters."""
+        wanted = key.encode("latin-1")
+        for name, value in self._list:
+            if name == wanted:
+                return value.decode("latin-1")
+        return default
 
 
 @dataclass(slots=True)
@@ -30,6 +44,7 @@ class Request:
     waits_for: Future[Any] | None = None  # what is carried out for it, by a thread
     caller: Caller | None = None  # who asks; None where no key is needed
     known: Caller | None = None  # whose key was shown, let in or not
+    status: int = 0  # of its answer, once that is sent
     refused: str = ""  # the code of the refusal that is the answer
     party: Hashable = None  # in whose share of the threads it counts
     body: bytes = b""
@@ -39,6 +54,7 @@ class Request:
     has_left: bool = False  # its client, before it had the whole answer
     begun: bool = False  # a transaction of it has ended well: what followed may have reached the network
     headers: dict[str, str] = field(default_factory=dict)  # to add to the answer, whatever it is
+    whole: Whole | None = None  # where the server offers it
 
     @property
     def counts_as(self) -> str:

@@ -79,6 +79,9 @@ class Front(SpecMiddleware):
                 answer = None
             elif isinstance(found, Answer):
                 answer = found
+            elif found.is_light:
+                with Deadline(self.lanes[found.lane].seconds):
+                    answer = await greenlets.run(found.look_up, request, receive, self.reads)
             else:
                 answer = await self._carry_out(found, request, receive)
         except Left:
@@ -89,7 +92,7 @@ class Front(SpecMiddleware):
             await self.app(scope, receive, send)
         else:
             try:
-                await answers.send(answer, send, partial(self._more, request), head=request.method == "HEAD")
+                await answers.send(answer, send, request, partial(self._more, request))
             except (Left, Late, Unavailable):
                 return  # the connection ends unfinished, as the client sees
 
@@ -119,7 +122,7 @@ class Front(SpecMiddleware):
     async def _carry_out(
         self, pipeline: Pipeline, request: context.Request, receive: context.Receive
     ) -> Answer:
-        """Take the steps: all on the loop where nothing but data is read, or one statement is the change.
+        """Take the steps of what does more than read data: all on the loop where one statement is the change.
 
         Else three of them in a thread of its lane.
         """
@@ -129,8 +132,6 @@ class Front(SpecMiddleware):
         lane = self.lanes[pipeline.lane]
         left, began = lane.seconds, time.monotonic()
         with Deadline(left):
-            if pipeline.is_light:
-                return await greenlets.run(pipeline.look_up, request, receive, self.reads)
             await greenlets.run(pipeline.admit, request)
         left -= time.monotonic() - began
         await pipeline.receive(request, receive)  # as long as the client takes has limits of its own

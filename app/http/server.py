@@ -16,6 +16,8 @@ from gateways import open_files
 from store.database import engine
 
 KEPT_SECONDS = 75  # for the next request on a connection
+# A request makes some hundred objects that garbage is looked for among, and hardly ever leaves any.
+GARBAGE = (20_000, 20, 100)
 SWITCH_SECONDS = 0.001  # within which a thread that computes lets the loop go on, and whoever's turn it is
 
 
@@ -28,10 +30,11 @@ def application() -> Any:
     from app.http.application import create_app  # only the process that serves loads the whole of it
 
     made = create_app(environment.read())
-    insides.connexion.build(made)
+    chain = insides.connexion.build(made)
     gc.freeze()  # to look for garbage in what stays would be a pause in requests
+    gc.set_threshold(*GARBAGE)
     gc.enable()
-    return made
+    return chain
 
 
 def config(application: Any, *, processes: int = 1) -> Any:
@@ -43,6 +46,7 @@ def config(application: Any, *, processes: int = 1) -> Any:
         factory=isinstance(application, str),
         workers=processes,
         loop="uvloop",
+        interface="asgi3",
         http="app.http.wire:Protocol",
         ws="app.http.wire:Socket",
         ws_max_size=1 << 20,

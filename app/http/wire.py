@@ -50,10 +50,11 @@ class Protocol(insides.uvicorn.Protocol):
             clients.connections.give_back(self.counted)
 
     def on_headers_complete(self) -> None:
-        """Tell a stream how to end its connection at once."""
+        """Tell how to answer at once, and a stream how to end its connection at once."""
+        scope: Any = self.scope
+        scope["extensions"] = {"answer": self.answer}
         if self.url.startswith(b"/api/v1/candidate/interviews/"):
-            scope: Any = self.scope
-            scope.setdefault("extensions", {})["abort"] = self.transport.abort
+            scope["extensions"]["abort"] = self.transport.abort
         super().on_headers_complete()
 
     def opens_socket(self, path: bytes) -> bool:

@@ -5,7 +5,6 @@ psycopg in C, no middleware, gunicorn with as many threads as the product has, o
 best with.
 """
 
-import gc
 import json
 import threading
 from datetime import UTC, datetime
@@ -344,4 +343,4 @@ urlpatterns = [
 
 
 app = get_wsgi_application()
-gc.freeze()  # as the product does once it has started
+work.started()

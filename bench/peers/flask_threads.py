@@ -4,7 +4,6 @@ Fair, since it is what a Flask team runs: the product's own statements on a pool
 for answers, gunicorn with as many threads as the product has, of which as many invite at once as it is best with.
 """
 
-import gc
 import threading
 from typing import Annotated
 
@@ -131,4 +130,4 @@ def create_invitation(slug: str) -> Response:
     return answer(work.created(made, "Invitation created."), 201)
 
 
-gc.freeze()  # as the product does once it has started
+work.started()

@@ -6,7 +6,6 @@ invitations it carries out as many at once as it is best with.
 """
 
 import asyncio
-import gc
 from collections import deque
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -22,11 +21,11 @@ _tasks: list[asyncio.Task] = []
 
 
 class Redis(asyncio.Protocol):
-    """A connection on which commands are sent as they come; answers come in the same order."""
+    """A connection on which what is asked in one turn of the loop is sent at once; answers come in the same order."""
 
     def connection_made(self, transport) -> None:
         self.transport, self.reader, self.waiting = transport, hiredis.Reader(), deque()
-        self.future = asyncio.get_running_loop().create_future
+        self.loop, self.unsent = asyncio.get_running_loop(), []
 
     def data_received(self, data: bytes) -> None:
         self.reader.feed(data)
@@ -36,9 +35,15 @@ class Redis(asyncio.Protocol):
                 waits.set_exception(answer) if isinstance(answer, Exception) else waits.set_result(answer)
 
     def ask(self, *words) -> asyncio.Future:
-        self.transport.write(hiredis.pack_command(words))
-        self.waiting.append(waits := self.future())
+        if not self.unsent:
+            self.loop.call_soon(self.send)
+        self.unsent.append(hiredis.pack_command(words))
+        self.waiting.append(waits := self.loop.create_future())
         return waits
+
+    def send(self) -> None:
+        self.transport.write(b"".join(self.unsent))
+        self.unsent.clear()
 
 
 class Database:
@@ -74,7 +79,7 @@ async def start() -> None:
     _inviting = asyncio.Semaphore(work.INVITES_AT_ONCE)
     _bell = asyncio.Event()
     _tasks.append(asyncio.create_task(_ring()))
-    gc.freeze()  # as the product does once it has started
+    work.started()
 
 
 async def stop() -> None:

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 import redis
 from redis.backoff import NoBackoff
@@ -63,6 +63,10 @@ class Limit(NamedTuple):
     requests: int
     seconds: int = 3600
 
+    def shared(self, share: float) -> "Limit":
+        """Return what one process may let through of it."""
+        return self._replace(requests=max(1, int(self.requests * share)))
+
 
 class Standing(NamedTuple):
     """Where a limit stands after a request."""
@@ -94,37 +98,37 @@ def take(limits: list[Limit], *, here: bool = False) -> tuple[Standing, int | No
     for a Redis that does not answer: the first who meets it counts in the process, and so do all others until it is
     back.
     """
-    moment = int(time.time() * 1000)
-    keys = [one.key for one in limits]
-    asked = [one.requests for one in limits]
-    answer = None if _away or here else _ask(keys, _numbers(moment, limits, asked))
+    moment, first = int(time.time() * 1000), limits[0]
+    most, answer = first.requests, None if _away or here else _ask(moment, limits)
     if answer is None:
-        if not here:
-            asked = [max(1, int(one.requests * _share)) for one in limits]
-        answer = windows.take(keys, _numbers(moment, limits, asked))
+        counted = limits if here else [one.shared(_share) for one in limits]
+        most, answer = counted[0].requests, windows.take(*_words(moment, counted))
     used_up, used, reset = answer[0], answer[1], answer[2]
-    standing = Standing(limits[0].requests, max(0, asked[0] - used), -(-reset // 1000))
+    standing = Standing(first.requests, max(0, most - used), -(-reset // 1000))
     if not used_up:
         return standing, None
     recovers = answer[used_up * 2]
     return standing, max(1, -(-(recovers - moment) // 1000))
 
 
-def _numbers(moment: int, limits: list[Limit], asked: list[int]) -> list[int]:
-    numbers = [moment]
-    for limit, requests in zip(limits, asked, strict=True):
-        numbers += requests, limit.seconds * 1000
-    return numbers
+def _words(moment: int, limits: list[Limit]) -> tuple[list[str], list[int]]:
+    """Return the keys and the arguments that the script has for limits."""
+    keys, numbers = [], [moment]
+    for key, requests, seconds in limits:
+        keys.append(key)
+        numbers += requests, seconds * 1000
+    return keys, numbers
 
 
-def _ask(keys: list[str], numbers: list[int]) -> list[int] | None:
+def _ask(moment: int, limits: list[Limit]) -> list[int] | None:
     """Run the script; None where Redis does not answer, which nobody asks from then on but the probe."""
     try:
-        way = cast("Pipe", _pipe) if greenlets.is_current() else cast("Script", _script)
-        return cast("list[int]", way.run(keys, numbers))
+        way: Any = _pipe if greenlets.is_current() else _script
+        answer: list[int] = way.run(*_words(moment, limits))
     except redis.RedisError as fault:
         _open(fault)
         return None
+    return answer
 
 
 def _open(fault: Exception) -> None:

@@ -16,7 +16,7 @@ import asyncpg
 import orjson
 import psycopg
 
-from insides.asyncpg import set_options
+from insides.asyncpg import fetch, set_options
 from store.database import waits
 from store.database.greenlets import wait_for
 from store.database.waits import USUAL, WaitRanOut, Waits
@@ -75,12 +75,13 @@ class Connection:
                 statement = self._prepare(text)
             if by_values:
                 self._use(text)
-            return wait_for(statement.fetch(*values))
+            rows, _, _ = wait_for(fetch(statement, values))
         except asyncpg.InvalidCachedStatementError:  # a migration has changed what it returns
             self._prepared.pop(text, None)
             return self.fetch(text, values, by_values=by_values)
         except FAULTS as fault:
             raise _told(fault) from fault
+        return rows
 
     def _prepare(self, text: str) -> Any:
         if len(self._prepared) >= MOST_STATEMENTS:
@@ -148,12 +149,13 @@ class Connections:
         """Give one back, with what ended its use; one that is lost makes room for another."""
         if isinstance(fault, asyncio.CancelledError):
             connection.driver.terminate()  # nobody waits for its answer any more
-        if connection.driver.is_closed():
+        if fault is not None and connection.driver.is_closed():
             self._made -= 1
             self.forget()  # where one is lost, the database was away, and those that nobody uses are lost too
         else:
             self._idle.append(connection)
-        self._wake()
+        if self._waiting:
+            self._wake()
 
     def _wake(self) -> None:
         """Let whoever waits longest look again."""

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from connexion import FlaskApp
+from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 import insides.uvicorn
-from app.http import answers, wire
+from app.http import answers, context, wire
 from app.http import server as web
 from app.http.answers import Answer
 from schemas import audit
@@ -66,13 +67,18 @@ def server(gone: Gone) -> Iterator[Address]:
             await send({"type": "websocket.accept"})
             await send({"type": "websocket.send", "bytes": b"x" * WHOLE})
             await send({"type": "websocket.close"})
-        elif scope["path"] == "/whole":
-            await answers.send(Answer(200, b"x" * WHOLE, {}, "text/csv"), send)
+            return
+        request = context.Request(
+            "", "", "GET", scope["path"], b"", Headers(scope=scope), whole=scope["extensions"]["answer"]
+        )
+        if scope["path"] == "/whole":
+            await answers.send(Answer(200, b"x" * WHOLE, {}, "text/csv"), send, request)
         elif scope["path"] == "/stream":
-            await answers.send(Answer(200, PART, {}, "text/csv", repeat(PART, PARTS - 1)), send, following)
+            parts = Answer(200, PART, {}, "text/csv", repeat(PART, PARTS - 1))
+            await answers.send(parts, send, request, following)
         else:
             endless = asyncio.ensure_future(
-                answers.send(Answer(200, PART, {}, "text/csv", repeat(PART)), send, following)
+                answers.send(Answer(200, PART, {}, "text/csv", repeat(PART)), send, request, following)
             )
             while (await receive())["type"] != "http.disconnect":
                 pass

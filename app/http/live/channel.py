@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Awaitable
 
 from starlette.datastructures import Headers
 
@@ -30,19 +31,21 @@ class Live:
         self.app, self.trusted_proxies = app, trusted_proxies
         self.doors = Hop(2, "rooms-door")
 
-    async def __call__(self, scope: context.Scope, receive: context.Receive, send: context.Send) -> None:
-        """Serve one channel."""
+    def __call__(self, scope: context.Scope, receive: context.Receive, send: context.Send) -> Awaitable[None]:
+        """Serve one channel; what is none is passed on without a station of its own that it would wait in."""
         if scope["type"] == "websocket":
-            await self._socket(scope, receive, send)
-        elif scope["type"] == "http" and _asks_for_stream(scope):
-            await self._stream(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            try:
-                await self.app(scope, receive, send)
-            finally:
-                stop()
-        else:
+            return self._socket(scope, receive, send)
+        if scope["type"] == "lifespan":
+            return self._live(scope, receive, send)
+        if _asks_for_stream(scope):
+            return self._stream(scope, receive, send)
+        return self.app(scope, receive, send)
+
+    async def _live(self, scope: context.Scope, receive: context.Receive, send: context.Send) -> None:
+        try:
             await self.app(scope, receive, send)
+        finally:
+            stop()
 
     async def _admit(self, request: context.Request, token: str) -> Interview:
         """Count a client's opening, and find its room; or refuse."""
@@ -106,7 +109,7 @@ class Live:
             except Left:
                 return
             except Exception as fault:
-                await answers.send(refusals.answer(fault, request), send)
+                await answers.send(refusals.answer(fault, request), send, request)
                 return
             head = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
             await send({"type": "http.response.start", "status": 200, "headers": head})

@@ -3,13 +3,15 @@
 import logging
 import re
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers
 
-from app.http import context
+from app.http import answers, context
+from app.http.answers import Answer
 from app.http.records.notes import NOTES
 from app.http.threads import clients
 from app.instance import logs
@@ -29,11 +31,18 @@ NONE = "none"  # a path that is in no document, or a request that was refused be
 class Entrance:
     """Give each request its id and address, each answer what all answers carry, and log how it ended.
 
-    `origin` is our own: pages of other sites may not read answers, and are told so.
+    `origin` is our own: pages of other sites may not read answers, and are told so. `refuse` answers what has broken.
     """
 
-    def __init__(self, app: context.App, *, trusted_proxies: tuple[str, ...], origin: str) -> None:
-        self.app, self.trusted_proxies, self.origin = app, trusted_proxies, origin.encode()
+    def __init__(
+        self,
+        app: context.App,
+        *,
+        trusted_proxies: tuple[str, ...],
+        origin: str,
+        refuse: Callable[[Exception, context.Request], Answer],
+    ) -> None:
+        self.app, self.trusted_proxies, self.origin, self.refuse = app, trusted_proxies, origin, refuse
 
     async def __call__(self, scope: context.Scope, receive: context.Receive, send: context.Send) -> None:
         """Serve one request."""
@@ -42,44 +51,49 @@ class Entrance:
             if scope["type"] == "lifespan":  # its end is the process's
                 NOTES.flush()
             return
-        started, status = time.perf_counter(), 0
-        headers = Headers(scope=scope)
+        started = time.perf_counter()
+        headers = context.Head(scope=scope)
         peer = scope["client"][0] if scope.get("client") else ""
+        id = _given(headers) or f"req_{new_hex()}"
+        extensions = scope.setdefault("extensions", {})
         request = context.Request(
-            id=_given(headers) or f"req_{new_hex()}",
+            id=id,
             address=self._address(peer, headers),
             method=scope["method"],
             path=scope["path"],
             query=scope["query_string"],
             head=headers,
             started=started,
+            headers={"X-Request-Id": id, "Access-Control-Allow-Origin": self.origin},
+            whole=extensions.get("answer"),
         )
-        scope.setdefault("extensions", {})["hiring"] = request
+        extensions["hiring"] = request
         logs.request_id.set(request.id)
 
         async def answer(message: Any) -> None:
-            nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                request.status = message["status"]
                 message["headers"] = [
                     *message.get("headers", ()),
-                    (b"x-request-id", request.id.encode()),
-                    (b"access-control-allow-origin", self.origin),
                     *[(name.lower().encode(), value.encode()) for name, value in request.headers.items()],
                 ]
             await send(message)
 
         try:
             await self.app(scope, receive, answer)
+        except Exception as fault:  # of a station, or while an answer was sent
+            if request.status:
+                raise  # the server ends the connection, so that nobody takes the answer for whole
+            await answers.send(self.refuse(fault, request), answer, request)
         finally:
             seconds = time.perf_counter() - started
             if request.held:
                 clients.bodies.give_back(request.counts_as, request.held)
-            _count(request.pipeline.id if request.pipeline else "", status, seconds)
-            NOTES.take(request, status, seconds)
+            _count(request.pipeline.id if request.pipeline else "", request.status, seconds)
+            NOTES.take(request, request.status, seconds)
             if log.isEnabledFor(logging.INFO):
                 said = {
-                    "status": status,
+                    "status": request.status,
                     "duration_ms": round(seconds * 1000, 1),
                     "address": request.address,
                 }

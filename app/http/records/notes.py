@@ -74,17 +74,18 @@ class Notes:
         owner = None if caller or status < 400 else operation.owner(request)
         if caller is None and owner is None:
             return
-        moment = time.time()
+        moment, is_first = time.time(), False
         with self._lock:
             if caller:
                 place = caller.organisation_id, caller.livemode, int(moment // HOUR)
                 hour = self._hours.get(place)
+                is_first = hour is None
                 if hour is None:
                     hour = self._hours[place] = _Hour()
                 _count(hour, request, status, seconds, moment)
             if status >= 400:
                 self._keep(request, operation, owner, status, moment)
-        if self._thread is None or not self._thread.is_alive():
+        if (is_first or status >= 400) and (self._thread is None or not self._thread.is_alive()):
             self._start()
 
     def refuse(self, request: Request, status: int) -> None:

@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
@@ -28,7 +28,7 @@ class Turns(Generic[Thing]):
         self._idle = 0  # takers that nobody has rung for
         self._waiting: OrderedDict[Hashable, deque[Thing]] = OrderedDict()  # of parties below their share
         self._held: dict[Hashable, deque[Thing]] = {}  # of parties that have it
-        self._taken: Counter[Hashable] = Counter()
+        self._taken: dict[Hashable, int] = {}
         # Of parties that want more than their share: how much waited when they began to, and how often they are spared.
         self._wanting: dict[Hashable, tuple[int, int]] = {}
 
@@ -58,12 +58,9 @@ class Turns(Generic[Thing]):
 
     def at_once(self, party: Hashable) -> bool:
         """Take what waits for nobody, if a party may: it has less than its share, and nothing waits before it."""
-        taken = self._taken[party]
-        if self._waiting or taken >= self.share:
+        if self._waiting or self._taken.get(party, 0) >= self.share:
             return False
-        self._taken[party] = taken + 1
-        self.load.change(party, 1)
-        if taken + 1 == self.share:
+        if self._take_one(party) == self.share:
             self._held[party] = deque()
         return True
 
@@ -73,13 +70,17 @@ class Turns(Generic[Thing]):
             return None
         party, its = self._waiting.popitem(last=False)
         thing = its.popleft()
-        self._taken[party] += 1
-        self.load.change(party, 1)
-        if self._taken[party] >= self.share:
+        if self._take_one(party) >= self.share:
             self._held[party] = its
         elif its:
             self._waiting[party] = its
         return party, thing
+
+    def _take_one(self, party: Hashable) -> int:
+        """Note that a party has one more, and say how many that are."""
+        self.load.change(party, 1)
+        taken = self._taken[party] = self._taken.get(party, 0) + 1
+        return taken
 
     def ahead(self, is_it: Callable[[Thing], bool]) -> int | None:
         """Count what is taken before a thing, if nothing else comes; None where it does not wait."""
@@ -98,6 +99,9 @@ class Turns(Generic[Thing]):
         Whoever asks once it is answered has always as much waiting. Where ever more waits, the party asks at a pace of
         its own, and what it has waiting may have come of its rests: it is spared them for long enough to catch up.
         """
+        if self.load.is_alone():
+            self._wanting.clear()
+            return False
         return self.load.crowds(party, wants=self._wants(party), lane=id(self))
 
     def _wants(self, party: Hashable) -> bool:
@@ -118,8 +122,10 @@ class Turns(Generic[Thing]):
         """Say that what was taken is done with."""
         self.load.change(party, -1)
         with self._lock:
-            self._taken[party] -= 1
-            if not self._taken[party]:
+            left = self._taken[party] - 1
+            if left:
+                self._taken[party] = left
+            else:
                 del self._taken[party]
             if its := self._held.pop(party, None):
                 self._waiting[party] = its
