@@ -23,8 +23,6 @@ LEANS_ON = [
     (_HTTP, "self._start_asgi_task(cycle, app)"),
     (_HTTP, "content = [STATUS_LINE[status_code]]"),
     (_HTTP, "headers = self.default_headers + list"),
-    (_HTTP, "elif not self.response_started and not self.disconnected:"),
-    (_HTTP, "self.waiting_for_100_continue = False"),
     (_HTTP, "self.response_complete = True"),
     (_HTTP, "self.on_response()"),
     (_HTTP, "self.pipeline.appendleft((self.cycle, app))"),
