@@ -1,13 +1,13 @@
-"""What we reach of uvicorn: how its protocol refuses bytes that are no request, how it answers, and how it ends."""
+"""What we reach of uvicorn's HTTP protocol: how it refuses bytes that are no request, and how it ends."""
 
-import re
 import socket
 from contextlib import suppress
 from typing import Any
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from insides.answering import Answering
 
 BOUND = "uvicorn>=0.54,<0.55"
 _HTTP = "uvicorn/protocols/http/httptools_impl.py"
@@ -20,17 +20,10 @@ LEANS_ON = [
     (_HTTP, "self.cycle.body += body"),
     (_HTTP, "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
     (_HTTP, 'protocol.data_received(b"".join(output))'),
-    (_HTTP, "self._start_asgi_task(cycle, app)"),
-    (_HTTP, "content = [STATUS_LINE[status_code]]"),
-    (_HTTP, "headers = self.default_headers + list"),
-    (_HTTP, "self.response_complete = True"),
-    (_HTTP, "self.on_response()"),
-    (_HTTP, "self.pipeline.appendleft((self.cycle, app))"),
     ("uvicorn/protocols/websockets/websockets_sansio_impl.py", "self.conn = ServerProtocol("),
 ]
 
 _OFFERS = (b"upgrade", b"http2-settings")
-_UNFIT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # in the value of a header (RFC 9110, 5.5)
 HEAD_BYTES = 65_536
 HEAD_SECONDS = 10.0  # for a request's head, from its first byte or the connection's beginning
 BODY_SECONDS, PAUSE_SECONDS = 120.0, 10.0  # for a body, and between two pieces of it
@@ -64,7 +57,7 @@ class Taking:
         return moment - self._since > TAKEN_SECONDS
 
 
-class Protocol(HttpToolsProtocol):
+class Protocol(Answering):
     """Uvicorn's protocol, with an answer of ours where no request could be made of the bytes.
 
     When the process stops, a connection that was just made still gets its answer.
@@ -87,7 +80,6 @@ class Protocol(HttpToolsProtocol):
         self._in_head, self._head_bytes, self._too_large = True, 0, False
         self._fed_bytes = self._piece_bytes = 0  # since the last request ended, a head's own among them
         self._taking = Taking()
-        self._answering: Any = None  # the request that is carried out; behind it others may wait
         self._owed: bytes | None = None  # the refusal that is sent behind their answers
         self._clock = self.loop.call_later(LOOK_SECONDS, self._look)
 
@@ -260,42 +252,6 @@ class Protocol(HttpToolsProtocol):
             if name not in _OFFERS:
                 lines.append(b"%b: %b" % (name, kept))
         return b"\r\n".join([*lines, b"", b""])
-
-    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
-        """Carry a request out."""
-        self._answering = cycle
-        super()._start_asgi_task(cycle, app)
-
-    def answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> bool:
-        """Send the whole answer to the request that is carried out; False where what was sent before has to go first.
-
-        Uvicorn writes a head and a body one after the other, and the system sends each by itself. The headers say how
-        long the body is, or that there is none.
-        """
-        cycle = self._answering
-        if cycle.disconnected:
-            return True
-        if self.flow.write_paused:
-            return False
-        if _UNFIT.search("".join([value for _, value in headers])):
-            raise RuntimeError("Invalid HTTP header value.")
-        if not cycle.keep_alive:
-            headers.append(("Connection", "close"))
-        lines = [f"{name.lower()}: {value}\r\n" for name, value in headers]
-        usual = [b"%b: %b\r\n" % header for header in cycle.default_headers]
-        cycle.response_started, cycle.response_complete, cycle.waiting_for_100_continue = True, True, False
-        head = b"".join((STATUS_LINE[status], *usual, "".join(lines).encode(), b"\r\n"))
-        self.transport.writelines((head, body) if body else (head,))
-        cycle.message_event.set()
-        if not cycle.keep_alive:
-            self.transport.close()
-        cycle.on_response()
-        return True
-
-    def unanswered(self) -> list[Any]:
-        """List the requests that have no whole answer: the one that is carried out, and those that wait behind it."""
-        cycles = [self._answering, *(cycle for cycle, _ in reversed(self.pipeline))]
-        return [cycle for cycle in cycles if cycle is not None and not cycle.response_complete]
 
     def left(self, scope: Any) -> None:
         """Hear that the client of a request that has no answer is gone."""
