@@ -40,7 +40,8 @@ def _step(field: Any, name: str, known: dict[str, Any]) -> str:
     if write is None:
         return read
     if write in _USUAL:  # most fields, and most of these hold what they are for
-        return f"(v if type(v := {read}) is {_USUAL[write].__name__} else {call(write)}(v))"
+        usual = _USUAL[write].__name__
+        return f"(v if type(v := {read}) is {usual} or v is None else {call(write)}(v))"
     return f"{call(write)}({read})"
 
 

@@ -29,7 +29,7 @@ class Settings:
     client_connections: int = 512  # of one client address to one web process
     client_body_mib: int = 64  # of bodies that it sends to one web process at a time
     threads: int = 8  # request threads of one web process
-    reads_at_once: int = 16  # requests that only read, which take no thread
+    reads_at_once: int = 24  # requests that only read, which take no thread
     changes_at_once: int = 8  # requests whose change is one statement, which take none either
     network_threads: int = 8  # beside them, for requests that reach the network
     files_threads: int = 4  # and for those that reach files

@@ -114,10 +114,11 @@ def test_who_hangs_where_nothing_is_computed_crowds_nobody_out(settings: Setting
     assert [name for name, lane in made.items() if lane.hop.work.load is load] == [ORDINARY]
 
 
-@pytest.mark.parametrize("at_once", [4, 8, 16])
-def test_two_that_wait_for_locks_leave_places_to_others(at_once: int) -> None:
+@pytest.mark.parametrize("lent", [False, True], ids=["changes", "reads"])
+@pytest.mark.parametrize("at_once", [4, 8, 16, 24])
+def test_two_that_wait_for_locks_leave_places_to_others(at_once: int, lent: bool) -> None:
     async def run() -> bool:
-        places = lanes.places(at_once, Load())
+        places = lanes.places(at_once, Load(), lent=lent)
         waiting = [
             asyncio.ensure_future(greenlets.run(places.take, SimpleNamespace(party=party)))
             for party in "ab"

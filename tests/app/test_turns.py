@@ -98,6 +98,45 @@ def put(turns: Turns[str], party: str, count: int, *, take: int) -> None:
         assert turns.next() is not None
 
 
+def test_more_parties_than_there_is_room_for_are_refused_and_nobody_else_notices() -> None:
+    turns: Turns[str] = Turns(room=2, share=1)
+    turns.put("a", "a1")
+    turns.put("b", "b1")
+    for party in "cd":
+        with pytest.raises(Full):
+            turns.put(party, "too much")
+    assert taken(turns, 2) == ["a1", "b1"]
+    turns.put("c", "c1")
+    assert taken(turns, 1) == ["c1"]
+
+
+def test_who_is_alone_has_more_until_somebody_else_comes() -> None:
+    turns: Turns[str] = Turns(room=100, share=2, alone=4)
+    turns.load.change("a", 1)  # something of it, elsewhere: it is known, and nobody else is
+    for number in range(1, 8):
+        turns.put("a", f"a{number}")
+    assert [turns.take()[1] for _ in range(4)] == ["a1", "a2", "a3", "a4"]
+    assert turns.next() is None  # it has all that one may have alone
+    turns.put("b", "b1")
+    assert turns.take() == ("b", "b1")
+    for _ in range(2):
+        turns.give_back("a")
+        assert turns.next() is None  # two of it are left, which is its share now
+    turns.give_back("a")
+    assert turns.take()[1] == "a5"
+    assert turns.next() is None
+
+
+def test_what_waits_of_who_was_alone_stands_in_nobodys_way() -> None:
+    turns: Turns[str] = Turns(room=100, share=2, alone=4)
+    turns.load.change("a", 1)
+    assert [turns.at_once("a") for _ in range(3)] == [True, True, True]
+    turns.put("a", "a4")  # has its turn, but nobody has asked for it yet
+    turns.load.change("b", 1)
+    assert turns.next() is None
+    assert turns.at_once("b")
+
+
 def test_who_wants_more_than_its_share_and_had_most_crowds_the_others_out(clock: SimpleNamespace) -> None:
     turns: Turns[str] = Turns(room=100, share=2)
     put(turns, "a", 3, take=1)
@@ -311,6 +350,26 @@ def test_what_takes_too_long_is_answered_and_its_thread_serves_on() -> None:
         assert await threads.submit(lambda: "served") == "served"
 
     asyncio.run(run())
+
+
+def test_a_lane_serves_on_after_more_parties_came_than_it_has_room_for() -> None:
+    async def played() -> str:
+        begun, going_on, lane = threading.Event(), threading.Event(), Hop(1, "full", share=1, room=2)
+
+        def wait() -> bool:
+            begun.set()
+            return going_on.wait(10)
+
+        waiting = [lane.submit(wait, party="a")]
+        await asyncio.to_thread(begun.wait, 10)
+        waiting += [lane.submit(str, party=party) for party in "bc"]
+        with pytest.raises(Unavailable):
+            lane.submit(str, party="d")
+        going_on.set()
+        await asyncio.gather(*waiting)
+        return await asyncio.wait_for(lane.submit(str, "still here", party="e"), 10)
+
+    assert asyncio.run(played()) == "still here"
 
 
 def test_too_much_of_one_party_is_refused() -> None:

@@ -61,9 +61,14 @@ def make(settings: Settings, load: Load) -> dict[str, Lane]:
     }
 
 
-def places(at_once: int, load: Load) -> Places:
-    """Make the places of what takes no thread: as many at once as there are connections for them."""
-    return Places(at_once, share=_share(at_once), room=LONGEST_QUEUE, load=load)
+def places(at_once: int, load: Load, *, lent: bool = False) -> Places:
+    """Make the places of what takes no thread: as many at once as there are connections for them.
+
+    Where they are `lent`, whoever is alone has all but the share of one who comes next, and one place more.
+    """
+    share = _share(at_once)
+    alone = at_once - share - 1 if lent else share
+    return Places(at_once, share=share, alone=alone, room=LONGEST_QUEUE, load=load)
 
 
 def _share(of: int) -> int:

@@ -14,9 +14,11 @@ from store.database.greenlets import wait_for
 class Places:
     """The places of one loop."""
 
-    def __init__(self, count: int, *, share: int, room: int, load: Load | None = None) -> None:
+    def __init__(
+        self, count: int, *, share: int, room: int, alone: int | None = None, load: Load | None = None
+    ) -> None:
         self._free = count
-        self._turns: Turns[asyncio.Future[None]] = Turns(room=room, share=share, load=load)
+        self._turns: Turns[asyncio.Future[None]] = Turns(room=room, share=share, alone=alone, load=load)
         self._waits: cores.Waits | None = None  # of the loop's thread
         self._served = 0  # since these were asked
 

@@ -18,16 +18,19 @@ class Full(Exception):
 
 
 class Turns(Generic[Thing]):
-    """At most `room` things, divided evenly between the parties that wait; `share` of one party are taken at once."""
+    """At most `room` things, divided evenly between the parties that wait; `share` of one party are taken at once.
 
-    def __init__(self, *, room: int, share: int, load: Load | None = None) -> None:
-        self.room, self.share = room, share
+    `alone` are, while nobody else is known.
+    """
+
+    def __init__(self, *, room: int, share: int, alone: int | None = None, load: Load | None = None) -> None:
+        self.room, self.share, self.alone = room, share, max(share, alone or 0)
         self.load = load or Load()
         self._lock = threading.Lock()
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()  # a ring for each idle taker that is wanted
         self._idle = 0  # takers that nobody has rung for
         self._waiting: OrderedDict[Hashable, deque[Thing]] = OrderedDict()  # of parties below their share
-        self._held: dict[Hashable, deque[Thing]] = {}  # of parties that have it
+        self._held: dict[Hashable, deque[Thing]] = {}  # of parties that have as much as they may
         self._taken: dict[Hashable, int] = {}
         # Of parties that want more than their share: how much waited when they began to, and how often they are spared.
         self._wanting: dict[Hashable, tuple[int, int]] = {}
@@ -35,13 +38,14 @@ class Turns(Generic[Thing]):
     def put(self, party: Hashable, thing: Thing) -> None:
         """Have a thing wait, or raise Full."""
         with self._lock:
-            held = party in self._held
-            its = self._held[party] if held else self._waiting.get(party)
-            if its is None:
-                its = self._waiting[party] = deque()
-            if len(its) >= self.room // (len(self._waiting) + len(self._held)):
+            held = self._has_enough(party)
+            line = self._held if held else self._waiting
+            its = line.get(party) or deque()
+            parties = len(self._waiting) + len(self._held) + (party not in line)
+            if len(its) >= self.room // parties:
                 raise Full
             its.append(thing)
+            line[party] = its
             wanted = not held and self._idle > 0
             self._idle -= wanted
         if wanted:
@@ -58,29 +62,32 @@ class Turns(Generic[Thing]):
 
     def at_once(self, party: Hashable) -> bool:
         """Take what waits for nobody, if a party may: it has less than its share, and nothing waits before it."""
-        if self._waiting or self._taken.get(party, 0) >= self.share:
+        if self._waiting or self._has_enough(party):
             return False
-        if self._take_one(party) == self.share:
-            self._held[party] = deque()
+        self._take_one(party)
         return True
 
     def next(self) -> tuple[Hashable, Thing] | None:
         """Take a thing whose turn it is, if there is one; for who alone takes them."""
-        if not self._waiting:
-            return None
-        party, its = self._waiting.popitem(last=False)
-        thing = its.popleft()
-        if self._take_one(party) >= self.share:
-            self._held[party] = its
-        elif its:
-            self._waiting[party] = its
-        return party, thing
+        while self._waiting:
+            party, its = self._waiting.popitem(last=False)
+            if self._has_enough(party):  # since others have come
+                self._held[party] = its
+                continue
+            thing = its.popleft()
+            self._take_one(party)
+            if its:
+                (self._held if self._has_enough(party) else self._waiting)[party] = its
+            return party, thing
+        return None
 
-    def _take_one(self, party: Hashable) -> int:
-        """Note that a party has one more, and say how many that are."""
+    def _has_enough(self, party: Hashable) -> bool:
+        most = self.alone if self.load.is_alone() else self.share
+        return party in self._held or self._taken.get(party, 0) >= most
+
+    def _take_one(self, party: Hashable) -> None:
         self.load.change(party, 1)
-        taken = self._taken[party] = self._taken.get(party, 0) + 1
-        return taken
+        self._taken[party] = self._taken.get(party, 0) + 1
 
     def ahead(self, is_it: Callable[[Thing], bool]) -> int | None:
         """Count what is taken before a thing, if nothing else comes; None where it does not wait."""
@@ -127,5 +134,6 @@ class Turns(Generic[Thing]):
                 self._taken[party] = left
             else:
                 del self._taken[party]
-            if its := self._held.pop(party, None):
-                self._waiting[party] = its
+            its = self._held.pop(party, None)
+            if its:
+                (self._held if self._has_enough(party) else self._waiting)[party] = its
