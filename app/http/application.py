@@ -77,9 +77,8 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         outermost,
         pipelines=pipelines,
         lanes=lanes.make(settings, load),
-        reads=lanes.places(settings.reads_at_once, load, lent=True),
-        # Changes of one organisation wait for each other's rows: more of them at once would only wait there.
-        changes=lanes.places(settings.changes_at_once, load),
+        reads=lanes.reads(settings.reads_at_once, load),
+        changes=lanes.changes(settings.changes_at_once, load),
         fast=settings.fast_path,
     )
     app.add_middleware(seats.Count, MiddlewarePosition.BEFORE_VALIDATION, pipelines=pipelines)

@@ -1,5 +1,8 @@
 """Rate limits, counted after identity and before the body."""
 
+from functools import lru_cache
+from uuid import UUID
+
 from prometheus_client import Counter
 
 from app.http.context import Request
@@ -24,6 +27,11 @@ def configure(candidate_limit: int) -> None:
     _candidate_limit = candidate_limit
 
 
+@lru_cache(maxsize=1024)
+def _named(organisation_id: UUID) -> str:
+    return f"limit:{organisation_id}"
+
+
 def applying(caller: Caller | None, client: str, *, reads: bool, cap: str | None) -> list[Limit]:
     """List the limits that a request counts against; `cap` is the operation's `x-limit`.
 
@@ -35,7 +43,7 @@ def applying(caller: Caller | None, client: str, *, reads: bool, cap: str | None
         return [Limit(f"limit:address:{client}", _candidate_limit, 60)]
     if caller.person:
         return [Limit(f"limit:member:{caller.person.user_id}", MEMBER_LIMIT)]
-    organisation = f"limit:{caller.organisation_id}"
+    organisation = _named(caller.organisation_id)
     extra = [Limit(f"{organisation}:{cap}", EXTRA_CAPS[cap])] if cap else []
     if cap and cap.startswith("public_api_"):
         return extra

@@ -18,6 +18,7 @@ from app.http.application import create_app
 from app.http.threads import lanes
 from app.http.threads.hop import Hop
 from app.http.threads.lanes import ORDINARY
+from app.http.threads.places import Places
 from app.instance.settings import Settings
 from gateways import files
 from gateways.load import Load
@@ -114,11 +115,13 @@ def test_who_hangs_where_nothing_is_computed_crowds_nobody_out(settings: Setting
     assert [name for name, lane in made.items() if lane.hop.work.load is load] == [ORDINARY]
 
 
-@pytest.mark.parametrize("lent", [False, True], ids=["changes", "reads"])
+@pytest.mark.parametrize("make", [lanes.reads, lanes.changes])
 @pytest.mark.parametrize("at_once", [4, 8, 16, 24])
-def test_two_that_wait_for_locks_leave_places_to_others(at_once: int, lent: bool) -> None:
+def test_two_that_wait_for_locks_leave_places_to_others(
+    at_once: int, make: Callable[[int, Load], Places]
+) -> None:
     async def run() -> bool:
-        places = lanes.places(at_once, Load(), lent=lent)
+        places = make(at_once, Load())
         waiting = [
             asyncio.ensure_future(greenlets.run(places.take, SimpleNamespace(party=party)))
             for party in "ab"

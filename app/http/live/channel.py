@@ -19,7 +19,8 @@ from store.database.ids import new_hex
 from store.interviewing import documents, visits
 from store.interviewing.rooms import Interview
 
-PATH = re.compile(r"/api/v1/candidate/interviews/([^/\x00]{1,128})/live/?")
+ROOMS = "/api/v1/candidate/interviews/"
+PATH = re.compile(ROOMS + r"([^/\x00]{1,128})/live/?")
 STREAM = "text/event-stream"
 HEADERS = {"content-type": STREAM, "cache-control": "no-store", "x-accel-buffering": "no"}
 
@@ -132,7 +133,8 @@ class Live:
 
 def _asks_for_stream(scope: context.Scope) -> bool:
     return (
-        scope["method"] == "GET"
+        scope["path"].startswith(ROOMS)
+        and scope["method"] == "GET"
         and PATH.fullmatch(scope["path"]) is not None
         and STREAM in Headers(scope=scope).get("accept", "")
     )

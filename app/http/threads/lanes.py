@@ -21,7 +21,7 @@ from store.offering import offers
 ORDINARY, HEALTH = "request", "health"  # what the documents do not mark, and what load balancers ask
 AT_ONCE = "none"  # marks what waits for nothing: it is answered where requests arrive
 # Of ordinary requests' threads and places, what one party has at most: two that wait for locks leave some to others.
-SHARE = 3 / 8
+SHARE, OF_READS = 3 / 8, 1 / 4
 # How many times as long as an ordinary request may take what reaches the network, files, a program, a model.
 PATIENCE = {"network": 3, "files": 3, "program": 3, "model": 5, "clock": 5}
 
@@ -61,18 +61,22 @@ def make(settings: Settings, load: Load) -> dict[str, Lane]:
     }
 
 
-def places(at_once: int, load: Load, *, lent: bool = False) -> Places:
-    """Make the places of what takes no thread: as many at once as there are connections for them.
+def reads(at_once: int, load: Load) -> Places:
+    """Make the places of what only reads: as many at once as there are connections for them.
 
-    Where they are `lent`, whoever is alone has all but the share of one who comes next, and one place more.
+    Whoever is alone has all but the share of one who comes next, and one place more.
     """
-    share = _share(at_once)
-    alone = at_once - share - 1 if lent else share
-    return Places(at_once, share=share, alone=alone, room=LONGEST_QUEUE, load=load)
+    share = _share(at_once, OF_READS)
+    return Places(at_once, share=share, alone=at_once - share - 1, room=LONGEST_QUEUE, load=load)
 
 
-def _share(of: int) -> int:
-    return max(2, int(of * SHARE))
+def changes(at_once: int, load: Load) -> Places:
+    """Make the places of what one statement changes: more of one organisation would wait for each other's rows."""
+    return Places(at_once, share=_share(at_once), room=LONGEST_QUEUE, load=load)
+
+
+def _share(of: int, part: float = SHARE) -> int:
+    return max(2, int(of * part))
 
 
 def _lane(name: str, threads: int, share: int, room: int, seconds: float, load: Load | None = None) -> Lane:
