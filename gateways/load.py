@@ -52,11 +52,11 @@ class Load:
         """Note that a party has so many more."""
         now = time.monotonic()
         with self._lock:
+            if now - self._began >= LATELY:
+                self._begin(now)
             one = self._parties.get(party)
             if one is None:
                 one = self._parties[party] = _Party(now)
-            if now - self._began >= LATELY:
-                self._begin(now)
             one.settle(now)
             one.since = now
             one.has += by

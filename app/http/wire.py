@@ -20,6 +20,7 @@ from store.database.ids import new_hex
 log = logging.getLogger("hiring.sockets")
 log.setLevel(logging.WARNING)
 
+ROOMS = channel.ROOMS.encode()
 REFUSALS: dict[int, Callable[[str | None], Refusal]] = {
     400: errors.Invalid,
     408: errors.RequestTimeout,
@@ -53,7 +54,7 @@ class Protocol(insides.uvicorn.Protocol):
         """Tell how to answer at once, and a stream how to end its connection at once."""
         scope: Any = self.scope
         scope["extensions"] = {"answer": self.answer}
-        if self.url.startswith(b"/api/v1/candidate/interviews/"):
+        if self.url.startswith(ROOMS):
             scope["extensions"]["abort"] = self.transport.abort
         super().on_headers_complete()
 

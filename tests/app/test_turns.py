@@ -261,6 +261,29 @@ def test_who_crowds_in_one_lane_does_so_in_all(clock: SimpleNamespace) -> None:
     assert not changes.crowds("a")  # it wants no more
 
 
+@pytest.mark.parametrize("seconds", [LATELY / 2, LATELY, 2 * LATELY, 10 * LATELY])
+def test_who_comes_again_after_a_while_has_what_it_takes_then(clock: SimpleNamespace, seconds: float) -> None:
+    load = Load()
+    for _ in range(2):
+        load.change("a", 1)
+        load.change("a", -1)
+        clock.ahead(seconds)
+    load.change("a", 1)
+    load.change("b", 3)
+    clock.ahead(10 * LATELY)
+    load.change("c", 1)  # counting begins anew
+    clock.ahead(HERE + 1)
+    assert load.crowds("b", wants=True)  # a is there still
+    load.change("b", -3)
+    clock.ahead(2 * LATELY)
+    load.change("c", -1)
+    clock.ahead(2 * LATELY)
+    load.change("a", -1)
+    clock.ahead(2 * LATELY)
+    load.change("d", 1)
+    assert load.is_alone()
+
+
 def test_what_was_long_ago_counts_no_more(clock: SimpleNamespace) -> None:
     load = Load()
     load.change("b", 40)
