@@ -19,7 +19,7 @@ SECURITY, VALIDATION = "app/http/security.py", "app/http/validation.py"
 
 _SCOPES = "if missing := scopes.missing(caller.scopes, required):"
 _ONCE = "if request.caller and once.names_itself(request.arguments):"
-_MEDIA = 'headers.append((b"content-type", answer.media_type.encode()))'
+_MEDIA = 'headers.append(("Content-Type", answer.media_type))'
 _VIEW = "headers = view.headers | PAGE_VARY"
 _SLASH = "if request.path != (proper := place.proper(request.path)):"
 
@@ -83,7 +83,7 @@ MUTANTS = {
         PIPELINE, '{"Idempotent-Replayed": "true"} if replayed else {}', "{}", "idempotency"
     ),
     "everything is JSON": Mutant(
-        ANSWERS, _MEDIA, 'headers.append((b"content-type", b"application/json"))', "answers"
+        ANSWERS, _MEDIA, 'headers.append(("Content-Type", "application/json"))', "answers"
     ),
     "pages lose their headers": Mutant(ANSWERS, _VIEW, "headers = PAGE_VARY", "paths"),
     "the chain loses headers": Mutant(
