@@ -6,15 +6,15 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 BOUND = "uvicorn>=0.54,<0.55"
-_HTTP = "uvicorn/protocols/http/httptools_impl.py"
+HTTP = "uvicorn/protocols/http/httptools_impl.py"
 LEANS_ON = [
-    (_HTTP, "self._start_asgi_task(cycle, app)"),
-    (_HTTP, "self.pipeline.appendleft((self.cycle, app))"),
-    (_HTTP, "headers = self.default_headers + list"),
-    (_HTTP, "content = [STATUS_LINE[status_code]]"),
-    (_HTTP, "self.waiting_for_100_continue = False"),
-    (_HTTP, "self.response_complete = True"),
-    (_HTTP, "self.on_response()"),
+    (HTTP, "self._start_asgi_task(cycle, app)"),
+    (HTTP, "self.pipeline.appendleft((self.cycle, app))"),
+    (HTTP, "headers = self.default_headers + list"),
+    (HTTP, "content = [STATUS_LINE[status_code]]"),
+    (HTTP, "self.waiting_for_100_continue = False"),
+    (HTTP, "self.response_complete = True"),
+    (HTTP, "self.on_response()"),
 ]
 
 _UNFIT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # in the value of a header (RFC 9110, 5.5)
@@ -26,8 +26,9 @@ class Answering(HttpToolsProtocol):
     answering: Any = None
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
-        """Carry a request out."""
+        """Carry a request out, whose scope says how to answer at once."""
         self.answering = cycle
+        cycle.scope.setdefault("extensions", {})["answer"] = self.answer
         super()._start_asgi_task(cycle, app)
 
     def answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> bool:

@@ -7,19 +7,19 @@ from typing import Any
 import httptools
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from insides.answering import Answering
+from insides import answering
+from insides.answering import HTTP, Answering
 
-BOUND = "uvicorn>=0.54,<0.55"
-_HTTP = "uvicorn/protocols/http/httptools_impl.py"
+BOUND = answering.BOUND
 LEANS_ON = [
-    (_HTTP, "on_response=self.on_response_complete"),
-    (_HTTP, "except httptools.HttpParserUpgrade:"),
-    (_HTTP, "self.parser.set_dangerous_leniencies(lenient_data_after_close=True)"),
-    (_HTTP, "if self.cycle is None or self.cycle.response_complete:"),
-    (_HTTP, "self.client = get_remote_addr(transport)"),
-    (_HTTP, "self.cycle.body += body"),
-    (_HTTP, "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
-    (_HTTP, 'protocol.data_received(b"".join(output))'),
+    (HTTP, "on_response=self.on_response_complete"),
+    (HTTP, "except httptools.HttpParserUpgrade:"),
+    (HTTP, "self.parser.set_dangerous_leniencies(lenient_data_after_close=True)"),
+    (HTTP, "if self.cycle is None or self.cycle.response_complete:"),
+    (HTTP, "self.client = get_remote_addr(transport)"),
+    (HTTP, "self.cycle.body += body"),
+    (HTTP, "self.timeout_keep_alive, self.timeout_keep_alive_handler"),
+    (HTTP, 'protocol.data_received(b"".join(output))'),
     ("uvicorn/protocols/websockets/websockets_sansio_impl.py", "self.conn = ServerProtocol("),
 ]
 

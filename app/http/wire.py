@@ -51,11 +51,10 @@ class Protocol(insides.uvicorn.Protocol):
             clients.connections.give_back(self.counted)
 
     def on_headers_complete(self) -> None:
-        """Tell how to answer at once, and a stream how to end its connection at once."""
-        scope: Any = self.scope
-        scope["extensions"] = {"answer": self.answer}
+        """Tell a stream how to end its connection at once."""
         if self.url.startswith(ROOMS):
-            scope["extensions"]["abort"] = self.transport.abort
+            scope: Any = self.scope
+            scope.setdefault("extensions", {})["abort"] = self.transport.abort
         super().on_headers_complete()
 
     def opens_socket(self, path: bytes) -> bool:

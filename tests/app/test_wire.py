@@ -1,6 +1,7 @@
 """What reaches the server as bytes: also what is no HTTP at all is answered in the contract's envelope."""
 
 import contextlib
+import gc
 import json
 import re
 import socket
@@ -574,3 +575,19 @@ def test_a_request_that_comes_while_the_process_is_too_busy_to_read_it_is_answer
         time.sleep(KEPT)  # while nobody reads, the connection's time runs out
         go_on.set()
         assert idle.recv(65_536).startswith(b"HTTP/1.1 204")
+
+
+def test_a_connection_that_is_gone_is_no_garbage_to_be_looked_for(server: Address, owner: Tenant) -> None:
+    def left() -> int:
+        return sum(type(one) is wire.Protocol for one in gc.get_objects())
+
+    head = request(f"GET {ORG} HTTP/1.1", f"Authorization: Bearer {owner.live.key}")
+    gc.collect()
+    gc.disable()
+    try:
+        before = left()
+        for _ in range(20):
+            assert send(server, head).status == 200
+        eventually(lambda: left() <= before + 1)
+    finally:
+        gc.enable()

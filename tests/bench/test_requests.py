@@ -1,14 +1,16 @@
 """What we are to be beside peers, and how peers are asked."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from app.http import server
 from bench import figures, pages, requests
 from bench.requests import MEASURES, TARGETS
-from bench.sides import KINDS, SIDES, Side
+from bench.sides import KINDS, PEERS, SIDES, Side
 
 
 def test_what_is_kept_is_judged_by_the_targets_of_today() -> None:
@@ -44,3 +46,9 @@ def test_each_peer_is_measured_with_as_many_invitations_at_once_as_it_answers_mo
     requests.tune(None, sides, "", 1, tmp_path)  # type: ignore[arg-type]  # nothing is started
     assert {name: side.at_once for name, side in sides.items()} == best
     assert sorted(running) == sorted(best.items())
+
+
+def test_peers_look_for_garbage_as_seldom_as_the_product() -> None:
+    said = re.search(r"gc\.set_threshold\((.+)\)", (PEERS / "work.py").read_text())
+    assert said is not None
+    assert tuple(int(number) for number in said[1].split(", ")) == server.GARBAGE

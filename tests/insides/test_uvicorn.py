@@ -16,10 +16,6 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
 class Ours(Protocol):
-    def on_headers_complete(self) -> None:
-        self.scope["extensions"] = {"answer": self.answer}  # type: ignore[typeddict-item]  # of ours
-        super().on_headers_complete()
-
     def refuse(self, status: int, why: str | None = None) -> bytes:
         return ANSWER
 

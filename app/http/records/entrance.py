@@ -87,6 +87,8 @@ class Entrance:
             await answers.send(self.refuse(fault, request), answer, request)
         finally:
             seconds = time.perf_counter() - started
+            # The connection knows the request, which knows it by this: nobody would see that both are gone.
+            request.whole = extensions["answer"] = None
             if request.held:
                 clients.bodies.give_back(request.counts_as, request.held)
             _count(request.pipeline.id if request.pipeline else "", request.status, seconds)
