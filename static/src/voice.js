@@ -16,8 +16,9 @@ const REFUSED = {
 const CANNOT = _("This browser cannot use a microphone on this page. You can go on in writing.");
 
 export function makeVoice(channel, { role, server, parts }) {
-  const id = newId();
+  let id = newId();
   const others = new Map(); // by their ids
+  const gone = new Set(); // the ids of those that left: what they said before may come after
   const called = { candidate: _("The candidate"), interviewer: _("The interviewer") };
   const within = { candidate: _("the candidate"), interviewer: _("the interviewer") };
   const far = role === "candidate" ? "interviewer" : "candidate";
@@ -31,45 +32,62 @@ export function makeVoice(channel, { role, server, parts }) {
   function meet(signal, whose) {
     const known = others.get(signal.from);
     if (known) return known;
-    const one = { id: signal.from, role: whose, mic: false, muted: false, link: null, waiting: [] };
+    const one = { id: signal.from, role: whose, mic: false, muted: false, link: null, waiting: [], isLate: false };
     others.set(one.id, one);
     return one;
   }
 
+  // Of two browsers the same one always offers, once for each connection. Where both may, offers cross, and a browser that
+  // takes its own back while it looks for addresses can be left without any, which no event tells (seen with Chromium 156).
+  const offers = (one) => id > one.id;
+
   function connect(one) {
-    if (one.link) return one.link;
+    part(one);
     const link = new RTCPeerConnection({ iceServers: server.map(({ urls, username, credential }) => (username ? { urls, username, credential } : { urls })) });
     one.link = link;
-    one.polite = id < one.id; // gives way when both offer at once
     one.player = new Audio();
     one.player.autoplay = true;
     link.onicecandidate = ({ candidate }) => candidate && send("candidate", { to: one.id, candidate: candidate.candidate, mid: candidate.sdpMid ?? "", line: candidate.sdpMLineIndex ?? 0 });
-    link.onnegotiationneeded = async () => {
-      try {
-        one.offering = true;
-        await link.setLocalDescription();
-        send("offer", { to: one.id, sdp: link.localDescription.sdp });
-      } catch { /* it was ended meanwhile */ } finally { one.offering = false; }
-    };
     link.ontrack = ({ track }) => {
       one.player.srcObject = new MediaStream([track]);
       const play = () => one.player.play().catch(() => addEventListener("pointerdown", play, { once: true }));
       play();
     };
     link.onconnectionstatechange = () => {
+      if (link.connectionState === "connected") one.isLate = false;
       if (link.connectionState === "failed") { heard.leave(one); here(true); } // whoever is still here answers
       show();
     };
-    one.late = setTimeout(show, PATIENCE_MS);
-    one.since = Date.now();
-    if (stream) link.addTrack(stream.getAudioTracks()[0], stream);
+    expect(one);
     return link;
   }
 
-  function call(one) { if (stream && !one.link) connect(one); }
+  /** Say when it lasts too long, and offer anew: a signal was lost, or nobody is there any more, who will not answer either. */
+  function expect(one) {
+    clearTimeout(one.timer);
+    one.timer = setTimeout(() => {
+      if (one.link?.connectionState === "connected") return;
+      one.isLate = true;
+      if (offers(one)) { part(one); here(true, one.id); }
+      show();
+    }, PATIENCE_MS);
+  }
+
+  /** Ask to speak where one of the two has a microphone; the other waits to be asked. */
+  async function call(one) {
+    if (one.link || !offers(one) || !(stream || one.mic)) return;
+    const link = connect(one);
+    await speak(link.addTransceiver("audio"));
+    await link.setLocalDescription();
+    send("offer", { to: one.id, sdp: link.localDescription.sdp });
+  }
+
+  /** Send what the microphone hears, or silence: who switches it on or off later needs no new connection. */
+  const speak = ({ sender }) => sender.replaceTrack(stream?.getAudioTracks()[0] ?? null);
+  const speakToAll = () => { for (const one of others.values()) for (const way of one.link?.getTransceivers() ?? []) speak(way).catch(() => {}); };
 
   function part(one) {
-    clearTimeout(one.late);
+    clearTimeout(one.timer);
     one.link?.close();
     if (one.player) one.player.srcObject = null;
     one.link = one.player = null;
@@ -77,17 +95,19 @@ export function makeVoice(channel, { role, server, parts }) {
   }
 
   const heard = {
-    here(one, { mic, muted: silent, asks }) {
+    async here(one, { mic, muted: silent, asks }) {
       Object.assign(one, { mic, muted: silent });
-      // Who comes back finds nobody at the other end of what there was.
-      if (asks && one.link && one.link.connectionState !== "connected" && Date.now() - one.since > PATIENCE_MS) part(one);
       if (asks) here(false, one.id);
-      call(one);
+      if (mic && !one.link) expect(one);
+      await call(one);
     },
     async offer(one, { sdp }) {
       const link = connect(one);
-      if ((one.offering || link.signalingState !== "stable") && !one.polite) return;
       await link.setRemoteDescription({ type: "offer", sdp });
+      for (const way of link.getTransceivers()) {
+        way.direction = "sendrecv";
+        await speak(way);
+      }
       await link.setLocalDescription();
       send("answer", { to: one.id, sdp: link.localDescription.sdp });
       await caughtUp(one);
@@ -110,11 +130,13 @@ export function makeVoice(channel, { role, server, parts }) {
 
   let turn = Promise.resolve(); // one signal after the other
   channel.addEventListener("voice", ({ detail: { role: whose, signal } }) => {
-    if (signal.from === id || (signal.to && signal.to !== id) || !heard[signal.kind]) return;
+    if (gone.has(signal.from) || signal.from === id || (signal.to && signal.to !== id) || !heard[signal.kind]) return;
+    if (signal.kind === "leave") gone.add(signal.from);
     turn = turn.then(() => heard[signal.kind](meet(signal, whose), signal)).catch(() => {}).then(show);
   });
   channel.addEventListener("state", ({ detail }) => { if (detail.state === "live") here(true); });
   addEventListener("pagehide", () => send("leave"));
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) id = newId(); });
 
   // --- One's own microphone
 
@@ -128,10 +150,8 @@ export function makeVoice(channel, { role, server, parts }) {
       stream.getAudioTracks()[0].onended = () => { off(); problem = REFUSED.NotFoundError; show(); };
       muted = false;
       listen();
-      for (const one of others.values()) {
-        if (one.link) one.link.addTrack(stream.getAudioTracks()[0], stream); else connect(one);
-      }
-      here(true);
+      speakToAll();
+      here(true); // whom one offers to answers that, and is called then
     } catch (fault) { problem = REFUSED[fault.name] ?? CANNOT; } finally { asking = false; }
     show();
   }
@@ -145,7 +165,7 @@ export function makeVoice(channel, { role, server, parts }) {
     level?.sound.close();
     level = null;
     parts.level.value = 0;
-    for (const one of others.values()) for (const sender of one.link?.getSenders() ?? []) if (sender.track) one.link.removeTrack(sender);
+    speakToAll();
     here(false);
     show();
   }
@@ -189,7 +209,7 @@ export function makeVoice(channel, { role, server, parts }) {
       const inside = within[one.role] ?? _("somebody");
       if (one.muted) return _("%(name)s has muted the microphone.", { name });
       if (one.link?.connectionState === "connected") return _("You hear %(name)s.", { name: inside });
-      if (one.link && Date.now() - one.since > PATIENCE_MS) return _("%(name)s cannot be heard: your networks do not let the two browsers reach each other. Go on in writing.", { name });
+      if (one.isLate) return _("%(name)s cannot be heard: your networks do not let the two browsers reach each other. Go on in writing.", { name });
       return _("Connecting to %(name)s…", { name: inside });
     }).join(" ");
   }

@@ -117,8 +117,13 @@ def test_two_people_speak_mute_and_leave(webs, room: Prepared, new_context, scri
     microphone(candidate).click()
     expect(words(interviewer)).to_have_text("You hear the candidate.")
     expect_heard(interviewer)
-    candidate.close()
+    # What a page says when it has left, as its microphone goes, brings nobody back.
+    candidate.evaluate("dispatchEvent(new Event('pagehide')); document.querySelector('#microphone').click()")
+    candidate.locator("#editor .cm-content").click()
+    candidate.keyboard.type("said after it")
+    expect(interviewer.locator("#editor .cm-content")).to_contain_text("said after it")
     expect(words(interviewer)).to_have_text("The candidate is not here yet.")
+    candidate.close()
     # Nothing of it is kept.
     assert {one.kind for one in room.events()} <= {"join", "leave", "violation"}
 
@@ -136,6 +141,26 @@ def test_both_at_once_and_who_comes_back(webs, room: Prepared, new_context):
     expect(words(pages[0])).to_have_text("You hear the interviewer.")
     expect_heard(pages[0])
     expect(words(pages[1])).to_have_text("The candidate has no microphone on; you are heard.")
+
+
+# The first offer of each browser is lost, and what a browser waits for another is short.
+FIRST_OFFER_LOST = """
+    const sent = WebSocket.prototype.send;
+    window.lost = 0;
+    WebSocket.prototype.send = function (said) {
+        if (!lost && typeof said === "string" && said.includes('"offer"')) lost += 1; else sent.call(this, said);
+    };
+    const wait = window.setTimeout;
+    window.setTimeout = (then, ms, ...more) => wait(then, ms === 12000 ? 1000 : ms, ...more);
+"""
+
+
+def test_what_a_lost_signal_asked_for_is_asked_for_again(webs, room: Prepared, new_context):
+    pages = enter(webs, room, new_context, FIRST_OFFER_LOST)
+    microphone(pages[0]).click()
+    expect(words(pages[1])).to_have_text("You hear the candidate.")
+    assert sum(page.evaluate("lost") for page in pages) == 1
+    expect_heard(pages[1])
 
 
 def test_nobody_is_asked_before_the_button_and_the_consent_says_it(webs, room: Prepared, page: Page):
