@@ -112,6 +112,8 @@ def _make(database_url: str, pool_size: int, limits: Waits, **options: Any) -> E
             "max_overflow": OVERFLOW,
             "pool_timeout": limits.connection,
             "pool_pre_ping": False,
+            "pool_recycle": waits.LIFETIME,
+            "pool_use_lifo": True,  # the last that was used, which is the likeliest to have prepared what is asked for
             "hide_parameters": True,  # a fault's text reaches the log; what was asked for holds tokens and addresses
             "connect_args": {"connect_timeout": 5, **limits.socket()},
             # PostgreSQL writes 1e30 with all its digits: a number of more than 64 bits is the nearest float again.

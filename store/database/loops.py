@@ -5,6 +5,7 @@ awaited while the loop goes on. `store.reading` takes a connection of the loop t
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,7 +31,7 @@ UNDERSTOOD = {
     "sslkey", "sslrootcert", "sslcrl", "sslpassword", "sslnegotiation", "ssl_min_protocol_version",
     "ssl_max_protocol_version", "krbsrvname", "gsslib", "application_name", "options",
 }  # fmt: skip
-CONNECT_SECONDS = 5.0
+CONNECT_SECONDS, GOODBYE_SECONDS = 5.0, 1.0
 FAULTS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 _address = ""
@@ -64,8 +65,19 @@ class Connection:
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
+        self._until = time.monotonic() + waits.LIFETIME
         self._prepared: dict[str, Any] = {}
         self._uses: dict[str, int] = {}  # of those that are planned for their values
+
+    @property
+    def is_old(self) -> bool:
+        """Say whether another one should take its place."""
+        return time.monotonic() > self._until
+
+    def end(self) -> None:
+        """Take leave of the server, which then has ended its side too."""
+        with suppress(*FAULTS):
+            wait_for(self.driver.close(timeout=GOODBYE_SECONDS))
 
     def fetch(self, text: str, values: Sequence[Any], *, by_values: bool) -> list[Any]:
         """Carry a statement out and return its rows."""
@@ -129,9 +141,12 @@ class Connections:
         while True:
             while self._idle:
                 connection = self._idle.pop()
-                if not connection.driver.is_closed():
+                is_closed = connection.driver.is_closed()
+                if not is_closed and not connection.is_old:
                     return connection
                 self._made -= 1
+                if not is_closed:
+                    connection.end()
             if self._made < self._size:
                 return self._make()
             waiting = asyncio.get_running_loop().create_future()

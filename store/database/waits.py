@@ -8,6 +8,10 @@ import psycopg
 import sqlalchemy.exc
 from psycopg import errors
 
+# Seconds after which another connection takes the place of a pool's: a process of PostgreSQL keeps files, plans and
+# what it knows of tables for all that was ever asked of it, which grows for hours where each is asked for everything.
+LIFETIME = 600.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Waits:

@@ -1,6 +1,6 @@
 """The three ways to the database: what they keep, what they refuse, and that they come back after a fault."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
 import orjson
@@ -10,10 +10,12 @@ import sqlalchemy.exc
 from sqlalchemy import text
 
 import store
+from app.instance.settings import Settings
 from rules.caller import Caller
 from store import events
 from store.accounts import organisations
 from store.assessing import assessments
+from store.database import engine, waits
 from store.database.engine import Change
 from store.database.prepared import Prepared
 from tests.api import Tenant
@@ -88,6 +90,32 @@ def test_a_reading_whose_connection_broke_is_not_given_to_the_next(caller: Calle
     with pytest.raises(LOST):
         lose_it()
     assert standing(caller) == (0, 0)
+
+
+@pytest.fixture
+def lives_for(settings: Settings) -> Iterator[Callable[[float], None]]:
+    """Say for how long connections live."""
+    usual = waits.LIFETIME
+
+    def say(seconds: float) -> None:
+        waits.LIFETIME = seconds
+        engine.configure(settings.database_url)
+
+    yield say
+    say(usual)
+
+
+@pytest.mark.parametrize(("lifetime", "made"), [(60, 1), (0, 3)])
+def test_a_connection_that_is_old_makes_room_for_another(
+    lives_for: Callable[[float], None], lifetime: float, made: int
+) -> None:
+    lives_for(lifetime)
+    for opens in (store.transaction, store.writing, store.at_once, store.reading):
+        found = set()
+        for _ in range(3):
+            with opens() as means:
+                found.add(_PID.first(means).pid)
+        assert len(found) == made
 
 
 def kill(pid: int) -> None:

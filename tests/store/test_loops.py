@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, text
 
 import store
 from app.instance.settings import Settings
-from store.database import engine, greenlets, loops
+from store.database import engine, greenlets, loops, waits
 from store.database.prepared import Prepared
 from store.database.waits import WaitRanOut, Waits
 
@@ -73,6 +73,23 @@ def test_a_row_is_the_same_on_a_loop_and_by_a_thread() -> None:
 
 def test_a_connection_is_used_again_and_no_more_are_made_than_there_may_be() -> None:
     assert len(set(on_loop(*[backend] * 20))) <= SIZE
+
+
+@pytest.mark.parametrize(("lifetime", "made"), [(60, 1), (0, 3)])
+def test_a_connection_that_is_old_makes_room_for_another(
+    monkeypatch: pytest.MonkeyPatch, lifetime: float, made: int
+) -> None:
+    monkeypatch.setattr(waits, "LIFETIME", lifetime)
+
+    async def played() -> list[int]:
+        found = [await greenlets.run(backend) for _ in range(3)]
+        with store.transaction() as session:
+            there = session.scalars(text("SELECT pid FROM pg_stat_activity")).all()
+        assert set(found) & set(there) == {found[-1]}, "who is old has taken leave"
+        loops.readers().forget()
+        return found
+
+    assert len(set(asyncio.run(played()))) == made
 
 
 def test_who_waits_for_a_connection_waits_no_longer_than_said() -> None:

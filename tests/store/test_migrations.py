@@ -120,6 +120,16 @@ def test_what_is_not_published_yet_holds_nobody_up(empty: str, said: list[str]) 
     assert slow(steps["0009"])  # which held everybody up
 
 
+@pytest.mark.usefixtures("app")
+def test_each_table_is_cleared_of_dead_rows_early() -> None:
+    others = text("""
+    SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+        AND coalesce(array_to_string(reloptions, ','), '') NOT LIKE '%autovacuum_vacuum_scale_factor=0.02%'
+    """)
+    with store.transaction() as session:
+        assert session.scalars(others).all() == [], "add gently.clear_early to the migration"
+
+
 def test_what_is_several_transactions_may_be_run_again(empty: str) -> None:
     migrate.upgrade(empty)
     numbers = sorted(path.name[:4] for path in migrate.VERSIONS.glob("[0-9]*.py"))
