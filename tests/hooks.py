@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.orm import undefer
 
 import store
 from app.instance import wiring
@@ -87,7 +88,8 @@ def deliveries_of(endpoint_id: UUID) -> list[Delivery]:
 
 def endpoint_of(endpoint_id: UUID) -> WebhookEndpoint:
     with store.transaction() as session:
-        return session.scalars(select(WebhookEndpoint).where(WebhookEndpoint.id == endpoint_id)).one()
+        found = select(WebhookEndpoint).where(WebhookEndpoint.id == endpoint_id)
+        return session.scalars(found.options(undefer(WebhookEndpoint.pending_delivery_count))).one()
 
 
 def let_time_pass(endpoint_id: UUID) -> None:

@@ -33,6 +33,7 @@ from store.auditing import sealing, trail
 from store.database import aside
 from store.database.aside import Row
 from store.database.due import Due
+from store.delivering import pending
 from store.hiring import jobs, tallies
 from store.interviewing import moves as interview_moves
 from store.interviewing import presence, rooms
@@ -218,6 +219,7 @@ KINDS = (
     Kind(jobs.PUBLICATIONS, publish_jobs, 1),
     Kind(jobs.EXPIRIES, close_jobs, FEW),
     Kind(tallies.DUE, tallies.fold),
+    Kind(pending.DUE, pending.fold),
     Kind(moves.REJECTION_MAILS, mail_rejections, FEW),
     Kind(waiting.RETRIES, resume_enrollments, FEW),
     Kind(offers.SENDINGS, send_offers, 1),

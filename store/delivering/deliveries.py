@@ -43,7 +43,7 @@ def get(session: Session, caller: Caller, endpoint: WebhookEndpoint, id: UUID) -
 def retry(session: Session, endpoint: WebhookEndpoint, delivery: Delivery) -> None:
     """Make one delivery of a locked endpoint due now."""
     if delivery.status == "failed":
-        endpoint.pending_delivery_count += 1
+        endpoint.counted += 1
     delivery.status, delivery.next_attempt_at = "pending", now()
     session.flush()
     outbox.ring(session)

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, false, func, text
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, false, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, Session, column_property, mapped_column, undefer
+from sqlalchemy.orm.attributes import set_committed_value
 
 from rules import tokens
 from rules.caller import Caller
@@ -22,6 +23,7 @@ from store.database.engine import Means
 from store.database.ids import new_id
 from store.database.prepared import Prepared
 from store.delivering import again
+from store.delivering.pending import DeliveryTally
 
 
 class WebhookEndpoint(Base, Owned, Updated):
@@ -47,7 +49,19 @@ class WebhookEndpoint(Base, Owned, Updated):
     failing_since: Mapped[datetime | None]  # the first failure since the last success
     failure_count: Mapped[int] = mapped_column(default=0)
     disabled_reason: Mapped[str | None]
-    pending_delivery_count: Mapped[int] = mapped_column(default=0)
+    counted: Mapped[int] = mapped_column("pending_delivery_count", default=0)  # but for the tallies
+
+    if TYPE_CHECKING:
+        pending_delivery_count: Mapped[int]
+
+
+_TALLIED = select(func.coalesce(func.sum(DeliveryTally.count), 0)).where(
+    DeliveryTally.endpoint_id == WebhookEndpoint.id
+)
+_PENDING = (WebhookEndpoint.counted + _TALLIED.correlate(WebhookEndpoint).scalar_subquery()).label(
+    "pending_delivery_count"
+)
+WebhookEndpoint.pending_delivery_count = column_property(_PENDING, deferred=True)
 
 
 class Delivery(Base, Owned):
@@ -79,8 +93,9 @@ class Delivery(Base, Owned):
     last_error: Mapped[str | None]
 
 
+LISTED = tuple(one for one in WebhookEndpoint.__table__.columns if one.name != "pending_delivery_count")
 LIST = listing.Listing(
-    visible(ANYONE, WebhookEndpoint),
+    visible(ANYONE, WebhookEndpoint).with_only_columns(*LISTED, _PENDING),
     {"-id": (WebhookEndpoint.id,)},
     {"updated_after": listing.updated_after(WebhookEndpoint)},
 )
@@ -101,8 +116,12 @@ def connection(means: Means, caller: Caller) -> Any:
 
 def get(session: Session, caller: Caller, id: UUID, *, lock: bool = False) -> WebhookEndpoint:
     """Load one endpoint, or refuse: unknown here."""
-    statement = visible(caller, WebhookEndpoint).where(WebhookEndpoint.id == id)
-    endpoint = session.scalars(statement.with_for_update() if lock else statement).one_or_none()
+    found = visible(caller, WebhookEndpoint).where(WebhookEndpoint.id == id)
+    # What is read beside a lock that is waited for is as old as the wait.
+    found = (
+        found.with_for_update() if lock else found.options(undefer(WebhookEndpoint.pending_delivery_count))
+    )
+    endpoint = session.scalars(found).one_or_none()
     if endpoint is None:
         raise NotFound
     return endpoint
@@ -133,6 +152,7 @@ def create(
     )
     if made is None:
         raise DuplicateKey("An endpoint with this URL and these events exists already.")
+    set_committed_value(made, "pending_delivery_count", 0)
     trail.about(session, "webhook", made)
     return made, secret
 

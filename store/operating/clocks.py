@@ -16,6 +16,7 @@ from store.database import waits
 from store.database.base import Base
 from store.database.engine import Change, Means, Reading, beside
 from store.database.prepared import Prepared
+from store.delivering import pending
 from store.operating import moving
 
 WAIT_SECONDS = 10  # for whoever is moving the same clock
@@ -102,7 +103,7 @@ WAITING = (
             SELECT next_attempt_at, lease_until FROM deliveries
             WHERE endpoint_id = endpoint.id AND status = 'pending' ORDER BY next_attempt_at LIMIT 1000
         ) AS first
-        WHERE {moving.TESTS} AND is_active AND pending_delivery_count > 0
+        WHERE {moving.TESTS} AND is_active AND {pending.MAY_BE}
     )
     SELECT EXISTS (SELECT FROM events WHERE {moving.TESTS} AND fanned_out_at IS NULL) AS told,
            EXISTS (SELECT FROM work WHERE NOT is_held AND due_at <= :moment) AS asked,
@@ -119,7 +120,7 @@ WAITING = (
 _ENDPOINTS = Prepared(
     text(f"""
     SELECT endpoint.id FROM webhook_endpoints AS endpoint
-    WHERE {moving.TESTS} AND is_active AND pending_delivery_count > 0 ORDER BY id
+    WHERE {moving.TESTS} AND is_active AND {pending.MAY_BE} ORDER BY id
     """)  # noqa: S608 - the same
 )
 
@@ -173,7 +174,7 @@ _TRIED = Prepared(
         WHERE endpoint_id = endpoint.id AND status = 'pending' AND attempts > 0
         ORDER BY next_attempt_at LIMIT 1000
     ) AS delivery
-    WHERE {moving.TESTS} AND pending_delivery_count > 0
+    WHERE {moving.TESTS} AND {pending.MAY_BE}
     UNION ALL
     SELECT id, attempts, false FROM deliveries WHERE id = ANY (CAST(:known AS uuid[])) AND status <> 'pending'
     ORDER BY id

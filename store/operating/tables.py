@@ -22,7 +22,7 @@ from store.auditing import rows
 from store.branding import settings
 from store.database import aside
 from store.database.base import Base
-from store.delivering import inboxes, webhooks
+from store.delivering import inboxes, pending, webhooks
 from store.hiring import fields, jobs, knockouts, requirements, tallies
 from store.interviewing import presence, rooms, templates
 from store.measuring import counts
@@ -56,6 +56,7 @@ __all__ = [
     "organisations",
     "outbox",
     "passkeys",
+    "pending",
     "pipelines",
     "presence",
     "recordings",

@@ -1,24 +1,29 @@
 """Events become deliveries in turns, and past what is locked."""
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
-from queue import Queue
 from typing import Any
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.orm import Session
+from sqlalchemy import select, text
 
 import store
 from gateways.webhooks import encode
 from rules.clock import now
 from rules.retries import Outcome
 from store.database import aside
-from store.database.prepared import Prepared
-from store.delivering import fanout, sending, webhooks
-from tests.hooks import Sender, caller, deliveries_of, happen, new_caller, new_endpoint, wired
-from tests.waiting import TRIES
+from store.delivering import fanout, pending, sending, webhooks
+from store.delivering.pending import DeliveryTally
+from tests.hooks import (
+    Sender,
+    caller,
+    deliveries_of,
+    endpoint_of,
+    happen,
+    new_caller,
+    new_endpoint,
+    wired,
+)
 from workers import outbox as relays
 from workers.events import Events
 
@@ -48,6 +53,11 @@ def locked(endpoint_id: Any, how: str) -> Any:
             text(f"SELECT id FROM webhook_endpoints WHERE id = :id FOR {how}"), {"id": endpoint_id}
         )
         yield session
+
+
+def attempt(one: sending.Claimed) -> sending.Attempt:
+    """Say that a delivery got through at once."""
+    return sending.Attempt(one.id, one.endpoint_id, 1, now(), Outcome(200, 1), one.lease_until)
 
 
 def relay() -> tuple[float, bool]:
@@ -103,22 +113,67 @@ def test_a_paused_endpoint_is_not_claimed_for(caller: Any) -> None:
     assert [one.lease_until for one in deliveries_of(id)] == [None]
 
 
-@pytest.mark.parametrize(
-    "how", ["UPDATE", "NO KEY UPDATE"], ids=["by a request", "by a worker that stands still"]
-)
-def test_an_endpoint_that_is_locked_holds_up_its_own_organisation_alone(caller: Any, how: str) -> None:
+def test_an_endpoint_that_a_request_holds_holds_up_its_own_organisation_alone(caller: Any) -> None:
     other = new_caller()
     mine, _ = new_endpoint(caller)
     theirs, _ = new_endpoint(other)
     happen(caller, "job.created", "job.closed")
     happen(other, "job.created")
-    with locked(mine, how):
+    with locked(mine, "UPDATE"):
         rests, rang = relay()
         assert (len(deliveries_of(theirs)), rang) == (1, True)
         assert deliveries_of(mine) == []
         assert 0 < rests < relays.POLL_SECONDS  # and looks again soon
     relay()
     assert [one.event_type for one in deliveries_of(mine)] == ["job.created", "job.closed"]
+
+
+def test_an_endpoint_that_a_worker_holds_holds_up_nobody(caller: Any) -> None:
+    id, _ = new_endpoint(caller)
+    happen(caller, "job.created", "job.closed")
+    with locked(id, "NO KEY UPDATE"):
+        rests, _ = relay()
+        assert [one.event_type for one in deliveries_of(id)] == ["job.created", "job.closed"]
+        assert endpoint_of(id).pending_delivery_count == 2
+        assert rests == relays.POLL_SECONDS
+
+
+def test_what_is_pending_is_counted_once_whoever_counts_and_adds_up_meanwhile(caller: Any) -> None:
+    id, _ = new_endpoint(caller)
+
+    def number() -> tuple[int, int, int]:
+        """Return what is shown, what the endpoint's own row counts, and how many rows count beside it."""
+        with store.transaction() as session:
+            tallies = list(session.scalars(select(DeliveryTally).where(DeliveryTally.endpoint_id == id)))
+        found = endpoint_of(id)
+        return found.pending_delivery_count, found.counted, len(tallies)
+
+    def add_up() -> None:
+        with store.transaction() as session:
+            pending.fold(session, session.scalars(select(DeliveryTally)).all())
+
+    happen(caller, "job.created")
+    turn()
+    assert number() == (1, 0, 1)
+    happen(caller, "job.closed")
+    turn()
+    assert number() == (2, 0, 1), "one row counts as long as nobody else has it in hand"
+    with store.transaction() as session:
+        session.scalars(select(DeliveryTally).where(DeliveryTally.endpoint_id == id).with_for_update()).all()
+        happen(caller, "job.closed")
+        turn()
+        assert number() == (3, 0, 2)
+    with store.transaction() as session:
+        claimed = sending.claim(session, {id: 1}, lease=LEASE)
+        sending.settle(session, [attempt(claimed[0])])
+    assert number() == (2, -1, 2)
+    with locked(id, "NO KEY UPDATE"):
+        add_up()
+        assert number() == (2, -1, 2), "whoever writes down results is not waited for"
+    add_up()
+    assert number() == (2, 2, 0)
+    with store.transaction() as session:
+        assert [one.endpoint_id for one in sending.due(session, full=[]) if one.endpoint_id == id] == [id]
 
 
 def test_one_organisations_many_events_are_not_before_anothers_one(caller: Any) -> None:
@@ -213,50 +268,21 @@ def test_who_follows_tries_again_what_was_set_aside_where_nobody_else_does(calle
     assert len(deliveries_of(id)) == 1
 
 
-WAITS = text("SELECT count(*) FROM pg_locks WHERE pid = :pid AND NOT granted")
-
-
-def begin(session: Session, started: "Queue[int]") -> None:
-    """Say which of the database's processes works for a transaction."""
-    started.put(session.execute(text("SELECT pg_backend_pid()")).scalar_one())
-
-
-def await_wait(session: Session, pid: int) -> None:
-    """Return once a process of the database waits for a lock."""
-    assert any(session.scalar(WAITS, {"pid": pid}) for _ in range(TRIES)), "it does not wait"
-
-
 def test_results_are_written_beside_deliveries_that_are_being_made_but_for_an_endpoint_that_is_held(
-    caller: Any, monkeypatch: pytest.MonkeyPatch
+    caller: Any,
 ) -> None:
-    patient = Prepared(text(fanout._WAITING.statement.text.replace("'30'", "'60000'")))
-    monkeypatch.setattr(fanout, "_WAITING", patient)
     ids = [new_endpoint(caller, f"https://example.com/{number}")[0] for number in range(20)]
     happen(caller, "job.created")
     assert turn().deliveries == len(ids)
     with store.transaction() as session:
         claimed = sending.claim(session, dict.fromkeys(ids, 1), lease=LEASE)
     happen(caller, "job.closed")
-    started: Queue[int] = Queue()
-    results = [
-        sending.Attempt(one.id, one.endpoint_id, 1, now(), Outcome(200, 1), one.lease_until)
-        for one in claimed
-    ]
-
-    def fan_out() -> fanout.FannedOut:
-        with store.transaction() as session:
-            begin(session, started)
-            return fanout.fan_out(session, limit=100)
-
-    with ThreadPoolExecutor(1) as pool:
-        # Who makes deliveries waits for the first endpoint, and must not hold any of the others by then.
-        with locked(min(ids), "NO KEY UPDATE") as session:
-            fanning = pool.submit(fan_out)
-            await_wait(session, started.get())
-            with store.transaction() as writing:
-                settled = sending.settle(writing, results)
+    with store.transaction() as making:
+        assert fanout.fan_out(making, limit=100).deliveries == len(ids)
+        with locked(min(ids), "NO KEY UPDATE"), store.transaction() as writing:
+            settled = sending.settle(writing, list(map(attempt, claimed)))
         assert [one.endpoint_id for one in settled.held] == [min(ids)]
-        assert fanning.result().deliveries == len(ids)
-    with store.transaction() as writing:
-        assert sending.settle(writing, settled.held).held == []
+        with store.transaction() as writing:
+            assert sending.settle(writing, settled.held).held == []
     assert [one.status for id in ids for one in deliveries_of(id)] == ["delivered", "pending"] * len(ids)
+    assert {endpoint_of(id).pending_delivery_count for id in ids} == {1}

@@ -161,6 +161,16 @@ def delivered(_: Tenant) -> None:
     wait_until(lambda: len(deliveries_of(id)) == COUNT)  # a worker may be faster
 
 
+def fanned_out(_: Tenant) -> None:
+    caller = new_caller()
+    ids = [new_endpoint(caller, f"https://example.com/{number}")[0] for number in range(COUNT)]
+    happen(caller, "job.created")
+    with store.transaction() as session:
+        while fanout.fan_out(session, limit=1000).events:
+            pass
+    wait_until(lambda: all(map(deliveries_of, ids)))  # a worker may be faster
+
+
 def worked(_: Tenant) -> None:
     with store.transaction() as session:
         outbox.add_all(session, None, "done", [{}] * COUNT)
@@ -234,6 +244,7 @@ MAKERS: dict[str, Callable[[Tenant], None]] = {
     "job publications": drafted,
     "job expiries": opened,
     "application tallies": applied,
+    "delivery tallies": fanned_out,
     "rejection mails": rejected,
     "enrollments": waiting,
     "offers to send": scheduled,
