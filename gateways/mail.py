@@ -15,7 +15,7 @@ from email.utils import format_datetime, parseaddr
 from pathlib import Path
 from typing import Any
 
-from gateways import calendars, headers, smtp
+from gateways import headers, smtp
 from rules.clock import now
 
 WANTS_LOGIN = 530  # is about us and not about the message, like whatever is said before it
@@ -102,6 +102,8 @@ def compose(mail: Mail, sender: str) -> EmailMessage:
     if mail.calendar:
         # As an alternative, where mail programs look for an invitation; as a file for those that do not.
         method = mail.calendar["method"]
+        from gateways import calendars  # noqa: PLC0415 - few processes write an entry, and each would load what does
+
         entry = calendars.write(
             mail.calendar, sender=(name, address), attendee=(_one_line(mail.to_name), mail.to)
         )

@@ -1,10 +1,39 @@
 """What we reach of Connexion beyond its documented seams."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, Never
 
-from connexion import FlaskApp
-from connexion.spec import OpenAPISpecification
+# What Connexion loads for tests, and for documents on other machines: a twentieth of a start, and 5 MiB. Whoever wants
+# one of them loads it before.
+LEFT_OUT = ("starlette.testclient", "requests")
+
+
+class _LeftOut(ModuleType):
+    """What stands there instead."""
+
+    def __getattr__(self, name: str) -> type[Any]:
+        def refuse(*_: object, **__: object) -> Never:
+            raise ImportError(f"{self.__name__} is left out: import it before insides.connexion.")
+
+        return type(name, (), {"__init__": refuse})
+
+
+@contextmanager
+def _without(*names: str) -> Iterator[None]:
+    """Leave modules out of what is loaded in the block, unless they are there already."""
+    absent = {name: _LeftOut(name) for name in names if name not in sys.modules}
+    sys.modules.update(absent)
+    yield
+    for name in absent:
+        del sys.modules[name]
+
+
+with _without(*LEFT_OUT):
+    from connexion import FlaskApp
+    from connexion.spec import OpenAPISpecification
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 BOUND = "connexion>=3.3,<3.4"
@@ -13,6 +42,8 @@ LEANS_ON = [
     ("connexion/middleware/main.py", "self.app, self.middleware_stack = self._build_middleware_stack()"),
     ("connexion/middleware/main.py", 'scope["app"] = self'),
     ("connexion/middleware/main.py", "await self.app(scope, receive, send)"),
+    ("connexion/apps/abstract.py", "from starlette.testclient import TestClient"),
+    ("connexion/json_schema.py", "import requests"),
     ("connexion/apps/abstract.py", "return await self.middleware(scope, receive, send)"),
 ]
 
