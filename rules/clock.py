@@ -23,4 +23,7 @@ def cycle() -> tuple[datetime, datetime]:
 def iso(moment: datetime) -> str:
     """Write a moment as ISO 8601 UTC with milliseconds, ending in Z."""
     utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
-    return utc.isoformat(timespec="milliseconds")[:-6] + "Z"  # instead of +00:00
+    # In half of the time of isoformat, which asks for the offset; an f-string formats each number by a call.
+    return "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ" % (  # noqa: UP031
+        utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, utc.microsecond // 1000
+    )  # fmt: skip

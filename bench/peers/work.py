@@ -234,8 +234,10 @@ def _text_of(value: object) -> str:
 
 
 def iso(moment: datetime | None) -> str | None:
-    """Write a moment, which every driver gives in UTC."""
-    return None if moment is None else moment.isoformat(timespec="milliseconds")[:-6] + "Z"
+    """Write a moment, which every driver gives in UTC, as fast as ours is written."""
+    return moment and "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ" % (  # noqa: UP031 - half of isoformat's time
+        moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second, moment.microsecond // 1000
+    )  # fmt: skip
 
 
 # How PostgreSQL is to take a parameter whose type its statement leaves open.
