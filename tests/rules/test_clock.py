@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from rules.clock import iso
 
 ZONES = st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-11))])
-MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=ZONES)
+# Hypothesis takes its bounds without a zone.
+FIRST, LAST = datetime(1, 1, 2), datetime(9999, 12, 30)  # noqa: DTZ001
+MOMENTS = st.datetimes(FIRST, LAST, timezones=ZONES)
 
 
 @given(MOMENTS)
