@@ -1,9 +1,9 @@
 """When a delivery is tried again, and when an endpoint has failed for too long."""
 
 import random
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from typing import NamedTuple
 
 from rules.words import say
 
@@ -18,8 +18,7 @@ OURS = timedelta(seconds=30)  # after an attempt that we could not make
 FIRST_PROBE, NEXT_PROBE, PROBES = timedelta(hours=1), timedelta(days=1), 30
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came of one attempt; without a status code the endpoint was not reached."""
 
     status_code: int | None = None
@@ -35,8 +34,7 @@ class Outcome:
         return self.status_code is not None and 200 <= self.status_code < 300
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What an outcome means for the delivery, and for its endpoint."""
 
     status: str  # delivered, pending, failed

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import bindparam, func, select, text
@@ -19,8 +19,7 @@ from store.delivering.webhooks import WebhookEndpoint
 GONE = 410
 
 
-@dataclass(frozen=True)
-class Due:
+class Due(NamedTuple):
     """An endpoint that something is due for."""
 
     endpoint_id: UUID
@@ -28,8 +27,7 @@ class Due:
     failing: bool  # nothing got through since its last failure
 
 
-@dataclass(frozen=True)
-class Claimed:
+class Claimed(NamedTuple):
     """A delivery that is ours to send until the lease is over."""
 
     id: UUID
@@ -113,8 +111,7 @@ def claim(means: Change, rooms: Mapping[UUID, int], *, lease: timedelta) -> list
     return sorted((Claimed(*row) for row in found), key=lambda one: one.id)
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One attempt that was made."""
 
     delivery_id: UUID
