@@ -1,4 +1,4 @@
-document.body.classList.contains("room-page")?await import("./built-room-RQV4M6OI.js"):document.body.classList.contains("replay-page")&&await import("./built-replay-FAVA7O6S.js");
+document.body.classList.contains("room-page")?await import("./built-room-37FFNXI7.js"):document.body.classList.contains("replay-page")&&await import("./built-replay-FAVA7O6S.js");
 /*
 Made of static/src.
 */

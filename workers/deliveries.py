@@ -37,7 +37,7 @@ LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what
 CLAIM_SECONDS = 0.03  # that events wait for a claim to end, which takes a fifth of it
 BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
 # After an end, until what is due is looked for: of an endpoint with a backlog as much is held as sixteen connections
-# send in three times the time of an answer.
+# send in twice the time of an answer.
 FREED_SECONDS = 0.005
 # Between two tries to write results of an endpoint that somebody else holds: as long as that has lasted, which is short
 # where it is our own fan-out. And after how long nothing more is taken.

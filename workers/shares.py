@@ -11,9 +11,6 @@ from store.delivering.sending import Claimed, Due
 
 SLOTS = 512  # deliveries under way in this process
 CONNECTIONS = 16  # of them to one endpoint
-# Of one endpoint under way or waiting here. Of fewer nothing waits now and then while more is claimed. The last of them
-# begin when all before have taken the longest time, twice, which their lease is longer than.
-HELD = 3 * CONNECTIONS
 FAILING = 4  # held for an endpoint that fails
 WORTH = 8  # one in so many of those that somebody may have held is free before a claim, which costs as much for few
 LEASE = timedelta(seconds=60)
@@ -68,7 +65,7 @@ class Shares:
     """
 
     def __init__(self, share: int) -> None:
-        self._held = Load(2 * SLOTS, 2 * share, HELD)
+        self._held = Load(2 * SLOTS, 2 * share, 2 * CONNECTIONS)
         self._failing = Load(SLOTS // 2, share // 2, FAILING)  # of them
         self._under_way = Load(SLOTS, share, CONNECTIONS)
         self.passed_by: set[UUID] = set()  # endpoints of which nothing is claimed for now

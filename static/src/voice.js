@@ -62,13 +62,14 @@ export function makeVoice(channel, { role, server, parts }) {
     return link;
   }
 
-  /** Say when it lasts too long, and offer anew: a signal was lost, or nobody is there any more, who will not answer either. */
+  /** Say when it lasts too long. Where it has not even begun a signal was lost, and it is offered anew; whoever is gone does not answer. */
   function expect(one) {
     clearTimeout(one.timer);
     one.timer = setTimeout(() => {
-      if (one.link?.connectionState === "connected") return;
+      const state = one.link?.connectionState ?? "new";
+      if (state === "connected") return;
       one.isLate = true;
-      if (offers(one)) { part(one); here(true, one.id); }
+      if (state === "new" && offers(one)) { part(one); here(true, one.id); }
       show();
     }, PATIENCE_MS);
   }

@@ -1,23 +1,19 @@
-"""Deliveries that their endpoint's own row does not count yet: rows apart, of which each fan-out takes some to itself.
+"""Deliveries that their endpoint's own row does not count yet.
 
-So who makes deliveries and who writes down what came of others wait for nothing of each other's. The schedule adds them
-to the endpoint within a second or two.
+So who makes deliveries and who writes down what came of others wait for nothing of each other's.
 """
 
-from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, text
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import ForeignKey, Index
+from sqlalchemy.orm import Mapped, mapped_column
 
-from store.database.aside import Row
-from store.database.base import Base, Owned
 from store.database.due import Due
-from store.database.prepared import Prepared
+from store.database.tallies import Tally, folding
 
 
-class DeliveryTally(Base, Owned):
-    """Some of an endpoint's deliveries; it has as many of these as fan-outs have ever counted side by side."""
+class DeliveryTally(Tally):
+    """Some of an endpoint's deliveries."""
 
     __tablename__ = "delivery_tallies"
     __table_args__ = (
@@ -27,7 +23,6 @@ class DeliveryTally(Base, Owned):
     )
 
     endpoint_id: Mapped[UUID] = mapped_column(ForeignKey("webhook_endpoints.id", ondelete="CASCADE"))
-    count: Mapped[int]
 
 
 # Of `made` (id, endpoint_id, organisation_id, livemode): whichever row nobody else has in hand, or one of its own, with
@@ -53,24 +48,5 @@ NUMBER = """(endpoint.pending_delivery_count + coalesce(
     (SELECT sum(count) FROM delivery_tallies WHERE endpoint_id = endpoint.id), 0))"""
 MAY_BE = """(endpoint.pending_delivery_count > 0
     OR EXISTS (SELECT FROM delivery_tallies WHERE endpoint_id = endpoint.id))"""
-_FOLD = Prepared(
-    text("""
-    WITH held AS (
-        SELECT id FROM webhook_endpoints WHERE id IN (SELECT endpoint_id FROM delivery_tallies WHERE id = ANY (:ids))
-        FOR NO KEY UPDATE SKIP LOCKED
-    ), gone AS (
-        DELETE FROM delivery_tallies USING held
-        WHERE endpoint_id = held.id AND delivery_tallies.id = ANY (:ids) RETURNING endpoint_id, count
-    )
-    UPDATE webhook_endpoints
-    SET pending_delivery_count = pending_delivery_count + added.count, updated_at = clock_timestamp()
-    FROM (SELECT endpoint_id, sum(count) AS count FROM gone GROUP BY endpoint_id) AS added
-    WHERE webhook_endpoints.id = added.endpoint_id
-    """)
-)
+fold = folding("delivery_tallies", "endpoint_id", "webhook_endpoints", "pending_delivery_count")
 DUE = Due("delivery tallies", DeliveryTally, DeliveryTally.created_at)
-
-
-def fold(session: Session, rows: Sequence[Row]) -> int:
-    """Add tallies to their endpoints, but for those that somebody has in hand; return how many endpoints it were."""
-    return _FOLD.run(session, ids=[row.id for row in rows])

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, false, func, select, text
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, delete, false, func, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, Session, column_property, mapped_column, undefer
@@ -22,6 +22,7 @@ from store.database.base import ANYONE, Base, Owned, Updated, visible
 from store.database.engine import Means
 from store.database.ids import new_id
 from store.database.prepared import Prepared
+from store.database.tallies import total
 from store.delivering import again
 from store.delivering.pending import DeliveryTally
 
@@ -55,11 +56,12 @@ class WebhookEndpoint(Base, Owned, Updated):
         pending_delivery_count: Mapped[int]
 
 
-_TALLIED = select(func.coalesce(func.sum(DeliveryTally.count), 0)).where(
-    DeliveryTally.endpoint_id == WebhookEndpoint.id
-)
-_PENDING = (WebhookEndpoint.counted + _TALLIED.correlate(WebhookEndpoint).scalar_subquery()).label(
-    "pending_delivery_count"
+_PENDING = total(
+    WebhookEndpoint.counted,
+    DeliveryTally,
+    DeliveryTally.endpoint_id,
+    WebhookEndpoint,
+    "pending_delivery_count",
 )
 WebhookEndpoint.pending_delivery_count = column_property(_PENDING, deferred=True)
 

@@ -31,6 +31,7 @@ from store.database.aside import Row
 from store.database.base import ANYONE, Base, Updated, beside, free_slug, visible
 from store.database.due import Due
 from store.database.named import Named, Reader, by_key
+from store.database.tallies import total
 from store.hiring.tallies import ApplicationTally
 
 # What a search looks at, and whatever else is asked with it.
@@ -92,8 +93,7 @@ class Job(Base, Named, Updated):
         application_count: Mapped[int]
 
 
-_TALLIED = select(func.coalesce(func.sum(ApplicationTally.count), 0)).where(ApplicationTally.job_id == Job.id)
-_APPLICATIONS = (Job.counted + _TALLIED.correlate(Job).scalar_subquery()).label("application_count")
+_APPLICATIONS = total(Job.counted, ApplicationTally, ApplicationTally.job_id, Job, "application_count")
 Job.application_count = column_property(_APPLICATIONS, deferred=True)
 
 LINKS = ("team", "assessment", "pipeline")

@@ -143,23 +143,43 @@ def test_both_at_once_and_who_comes_back(webs, room: Prepared, new_context):
     expect(words(pages[1])).to_have_text("The candidate has no microphone on; you are heard.")
 
 
-# The first offer of each browser is lost, and what a browser waits for another is short.
+# What a browser waits for another is short.
+HURRIED = """
+    const wait = window.setTimeout;
+    window.setTimeout = (then, ms, ...more) => wait(then, ms === 12000 ? 1000 : ms, ...more);
+"""
 FIRST_OFFER_LOST = """
     const sent = WebSocket.prototype.send;
     window.lost = 0;
     WebSocket.prototype.send = function (said) {
         if (!lost && typeof said === "string" && said.includes('"offer"')) lost += 1; else sent.call(this, said);
     };
-    const wait = window.setTimeout;
-    window.setTimeout = (then, ms, ...more) => wait(then, ms === 12000 ? 1000 : ms, ...more);
+"""
+# A way that leads nowhere is known at once, and those that lead there later than a browser waits.
+LATE_WAYS = """
+    const add = RTCPeerConnection.prototype.addIceCandidate;
+    RTCPeerConnection.prototype.addIceCandidate = function (given) {
+        window.setTimeout(() => add.call(this, given), 3000);
+        const nowhere = given.candidate.replace(/ \\S+ (\\d+) typ/, " 192.0.2.1 $1 typ");
+        return add.call(this, { ...given, candidate: nowhere });
+    };
 """
 
 
 def test_what_a_lost_signal_asked_for_is_asked_for_again(webs, room: Prepared, new_context):
-    pages = enter(webs, room, new_context, FIRST_OFFER_LOST)
+    pages = enter(webs, room, new_context, HURRIED + FIRST_OFFER_LOST)
     microphone(pages[0]).click()
     expect(words(pages[1])).to_have_text("You hear the candidate.")
     assert sum(page.evaluate("lost") for page in pages) == 1
+    expect_heard(pages[1])
+
+
+def test_who_is_found_slowly_is_not_given_up(webs, room: Prepared, new_context):
+    pages = enter(webs, room, new_context, HURRIED + LATE_WAYS)
+    microphone(pages[0]).click()
+    expect(words(pages[1])).to_contain_text("cannot be heard")
+    expect(words(pages[1])).to_have_text("You hear the candidate.")
+    assert [page.evaluate("links.length") for page in pages] == [1, 1]
     expect_heard(pages[1])
 
 

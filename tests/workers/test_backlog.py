@@ -21,7 +21,7 @@ from tests import receiver as receivers
 from tests.hooks import caller, deliveries_of, happen, new_caller, new_endpoint, wait_until, wired
 from tests.receiver import Answer
 from workers.deliveries import Sender
-from workers.shares import HELD
+from workers.shares import CONNECTIONS
 
 __all__ = ["caller", "wired"]
 
@@ -85,7 +85,7 @@ def test_a_worker_holds_a_share_of_one_organisations_hundred_thousand(backlog):
         receiver.wait_for(SHARE)
         found = leased(ids)
         assert sum(found.values()) == 2 * SHARE
-        assert max(found.values()) <= HELD
+        assert max(found.values()) <= 2 * CONNECTIONS
         assert len(receiver.requests) == SHARE
         gc.collect()
         assert len(kept.every(Claimed)) <= 2 * SHARE + 1

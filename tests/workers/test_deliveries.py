@@ -47,7 +47,7 @@ from tests.workers import falling_due
 from workers import deliveries, refused
 from workers.deliveries import Sender
 from workers.refused import Refused
-from workers.shares import CONNECTIONS, HELD, LEASE
+from workers.shares import CONNECTIONS, LEASE
 
 __all__ = ["caller", "wired"]
 
@@ -466,15 +466,15 @@ def test_what_a_stopping_worker_has_not_begun_it_leaves_to_others_at_once(wired,
         return [one.lease_until is not None for one in deliveries_of(id)]
 
     with worker_process(wired) as process:
-        happen(caller, *["job.created"] * (HELD + 1))
+        happen(caller, *["job.created"] * (3 * CONNECTIONS))
         receiver.wait_for(CONNECTIONS)
-        wait_until(lambda: sum(leases()) == HELD)
+        wait_until(lambda: sum(leases()) == 2 * CONNECTIONS)
         process.terminate()
         wait_until(lambda: sum(leases()) == CONNECTIONS)
         held.set()
         assert process.wait(30) == 0
     found = [(one.status, one.attempts) for one in deliveries_of(id)]
-    assert found == [("delivered", 1)] * CONNECTIONS + [("pending", 0)] * (HELD + 1 - CONNECTIONS)
+    assert found == [("delivered", 1)] * CONNECTIONS + [("pending", 0)] * 2 * CONNECTIONS
     assert len(receiver.requests) == CONNECTIONS
 
 
@@ -511,7 +511,7 @@ def test_two_who_claim_never_count_on_the_same_room(wired):
     sender = Sender(share=64, grace=10)
     with sender.taking() as first, sender.taking() as second:
         due = [Due(uuid4(), uuid4(), failing=False)]
-        assert set(first.rooms(due).values()) == {HELD}
+        assert set(first.rooms(due).values()) == {2 * CONNECTIONS}
         assert second.rooms(due) == {}
     with sender.taking() as third:
         assert third.rooms(due)
@@ -531,4 +531,4 @@ def test_what_is_made_beside_a_claim_waits_for_it_and_is_claimed_as_well(wired, 
             beside = pool.submit(rooms)
             with pytest.raises(TimeoutError):
                 beside.result(0.2)
-        assert beside.result(60) == {HELD}
+        assert beside.result(60) == {2 * CONNECTIONS}

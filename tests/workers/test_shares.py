@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 from rules.clock import now
 from store.delivering.sending import Claimed, Due
-from workers.shares import CONNECTIONS, FAILING, HELD, SLOTS, WORTH, Shares, share_out
+from workers.shares import CONNECTIONS, FAILING, SLOTS, WORTH, Shares, share_out
 
 SHARE = 64
 
@@ -73,7 +73,7 @@ def test_more_is_claimed_once_there_is_room_for_several() -> None:
 
 def test_an_endpoint_has_its_connections_and_as_much_that_waits() -> None:
     shares = Shares(SHARE)
-    assert claim(shares, ends(1)) == HELD
+    assert claim(shares, ends(1)) == 2 * CONNECTIONS
     assert len(begin(shares)) == CONNECTIONS
 
 
