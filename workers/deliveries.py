@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
@@ -28,14 +28,13 @@ from store.delivering import sending
 from store.delivering.sending import Attempt, Claimed, Due
 from workers import attempts, refused
 from workers.refused import Refused
-from workers.shares import SLOTS, Shares, Taking
+from workers.shares import SLOTS, Promise, Shares, Taking
 
 log = logging.getLogger("hiring.deliveries")
 
 POLL_SECONDS = 1.0  # the net below the bell
 LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
-CLAIM_SECONDS = 0.03  # that events wait for a claim to end, which takes a fifth of it
-BATCH, GATHER_SECONDS = 400, 0.02  # results written at once, and how long one waits for company
+BATCH, GATHER_SECONDS = 400, 0.05  # results written at once, and how long one waits for company
 # After an end, until what is due is looked for: of an endpoint with a backlog as much is held as sixteen connections
 # send in twice the time of an answer.
 FREED_SECONDS = 0.005
@@ -61,8 +60,6 @@ class Sender:
             True  # may be due of what there was no room for; else only the bell says that something is
         )
         self._stopping_since: float | None = None
-        # Held by whoever claims, until what was claimed is kept: nobody counts on the same room.
-        self._claiming = threading.Lock()
         self._database = ThreadPoolExecutor(3, thread_name_prefix="sender-store")
         self._under_way: dict[UUID, tuple[Claimed, GiveUp]] = {}
         self._results: list[Attempt] = []
@@ -113,52 +110,40 @@ class Sender:
 
     @contextmanager
     def taking(self) -> Iterator[Taking]:
-        """Let some be claimed as they are made, and send what was taken. For any other thread.
-
-        There is no room where somebody else claims for longer than a moment, or nothing more is taken. The moment is
-        waited for: what is made beside a claim is claimed by the next one, and so is all that is made beside that.
-        """
-        if not self._claiming.acquire(timeout=CLAIM_SECONDS):
-            yield Taking(lambda _due: {})
-            return
-        taking = Taking(self._shares.rooms)
+        """Let some be claimed as they are made, and send what was taken. For any other thread."""
+        promise = self._shares.promise()
+        taking = Taking(promise.rooms)
         try:
             yield taking
         finally:
             if not taking.taken:
-                self._claiming.release()
+                promise.end()
         if taking.taken:
-            self._loop.call_soon_threadsafe(self._keep_taken, taking.taken)
+            self._loop.call_soon_threadsafe(self._keep_taken, taking.taken, promise)
 
     async def _take(self) -> None:
         """Claim what is due and has room, and begin what has its turn."""
         self._more = True
         if not self._shares.has_room():
             return
-        full = [*self._shares.full(), *self._refused.all()]
+        full, promise = [*self._shares.full(), *self._refused.all()], self._shares.promise()
 
         def claim() -> list[Claimed] | None:
-            with ExitStack() as failing:
-                with store.at_once() as means:
-                    if not (due := sending.due(means, full=full)):
-                        return None
-                    self._claiming.acquire()
-                    failing.callback(self._claiming.release)
-                    # What ends meanwhile only makes more room than is seen here.
-                    claimed, faults = refused.claim(means, self._shares.rooms(due))
-                self._hear(due, claimed, faults)
-                failing.pop_all()
-                return claimed
+            with store.at_once() as means:
+                if not (due := sending.due(means, full=full)):
+                    return None
+                claimed, faults = refused.claim(means, promise.rooms(due))
+            self._hear(due, claimed, faults)
+            return claimed
 
+        claimed: list[Claimed] | None = []
         try:
             claimed = await self._in_thread(claim)
         except Exception:
             log.exception("Deliveries could not be taken; trying again.")
-            return
         if claimed is None:
             self._more = bool(full)
-        else:
-            self._keep(claimed)
+        self._keep(claimed or (), promise)
 
     def _hear(self, due: Sequence[Due], claimed: Sequence[Claimed], faults: Mapping[UUID, Exception]) -> None:
         """Refuse the endpoints that nothing can be claimed of; once the connection for claims is given back."""
@@ -170,14 +155,14 @@ class Sender:
                 "Deliveries of an endpoint cannot be taken.", exc_info=fault, extra={"endpoint": str(id)}
             )
 
-    def _keep_taken(self, claimed: Sequence[Claimed]) -> None:
-        self._keep(claimed)
+    def _keep_taken(self, claimed: Sequence[Claimed], promise: Promise) -> None:
+        self._keep(claimed, promise)
         self._look_soon()  # for what else the bell rang for
 
-    def _keep(self, claimed: Sequence[Claimed]) -> None:
+    def _keep(self, claimed: Sequence[Claimed], promise: Promise) -> None:
         for one in claimed:
             self._shares.keep(one)
-        self._claiming.release()
+        promise.end()
         self._begin()
 
     def _begin(self) -> None:
@@ -277,7 +262,7 @@ class Sender:
 
     async def _finish(self) -> None:
         """Give back what has not been begun, wait for what is under way, and give back what has no answer by then."""
-        await self._in_thread(self._claiming.acquire)  # for good
+        await self._in_thread(self._shares.close)
         await self._release(self._shares.leave())
         while self._under_way and (left := self._left()):
             self._bell.clear()

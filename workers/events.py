@@ -23,9 +23,9 @@ from workers.shares import LEASE, Taking
 
 log = logging.getLogger("hiring.relay")
 
-EVENTS = (
-    50  # in one transaction: with twenty endpoints each that is a thousand deliveries, for which others wait
-)
+# In one transaction, which costs as much for few: as many as become so many deliveries, and always so many. Others wait
+# for a thousand, which fifty are with twenty endpoints each.
+DELIVERIES, EVENTS, MOST = 500, 50, 250
 APART = 4  # parties whose events are made deliveries apart at once
 
 
@@ -48,6 +48,7 @@ class Events:
         self._threads = ThreadPoolExecutor(APART, thread_name_prefix="apart")
         self._stopping = threading.Event()
         self._first: UUID | None = None  # event that waited when it was followed last
+        self._limit = EVENTS  # of the next turn
         self._again_at = 0.0  # when something may be tried again, on the clock of time.monotonic
 
     def stop(self) -> None:
@@ -67,6 +68,7 @@ class Events:
             self._part(fault)
             return 0.0
         measures.FANNED_OUT.inc(turn.events)
+        self._limit = max(EVENTS, min(MOST, DELIVERIES * turn.events // max(1, turn.deliveries)))
         # Without events too: the bell also rings for what is to be sent again. Who was given everything looks soon.
         if not turn.claimed or len(turn.claimed) < turn.deliveries:
             self._sender.ring()
@@ -84,7 +86,9 @@ class Events:
         return self.turn() if stands_still else POLL_SECONDS if first is None else 0.0
 
     def _together(self, rooms: fanout.Rooms) -> fanout.FannedOut:
-        turn = partial(fanout.fan_out, limit=EVENTS, rooms=rooms, lease=LEASE, without=tuple(self._apart))
+        turn = partial(
+            fanout.fan_out, limit=self._limit, rooms=rooms, lease=LEASE, without=tuple(self._apart)
+        )
         try:
             return store.in_writing(turn)
         except store.WaitRanOut:  # somebody's endpoint is not let go of: this time without them
@@ -94,7 +98,7 @@ class Events:
         """Make those deliveries that can be; of whom some cannot, all are made apart from now on."""
         log.warning("Events could not be made deliveries together: %s", aside.reason(fault))
         with store.transaction() as session:
-            waiting = fanout.waiting(session, EVENTS, without=tuple(self._apart))
+            waiting = fanout.waiting(session, self._limit, without=tuple(self._apart))
         if not waiting:
             raise fault
         failing = apart.failing(fanout.WAITING.kind, waiting, _some)

@@ -1,5 +1,6 @@
 """Events become deliveries in turns, and past what is locked."""
 
+import itertools
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -266,6 +267,19 @@ def test_who_follows_tries_again_what_was_set_aside_where_nobody_else_does(calle
     assert events.follow() == 0
     events.follow()
     assert len(deliveries_of(id)) == 1
+
+
+@pytest.mark.parametrize(("endpoints", "sizes"), [(1, [50, 250, 10]), (10, [50, 50, 50, 50, 50, 50, 10])])
+def test_a_turn_takes_as_many_events_as_become_some_hundred_deliveries(
+    endpoints: int, sizes: list[int], caller: Any
+) -> None:
+    id, *_ = [new_endpoint(caller, f"https://example.com/{number}")[0] for number in range(endpoints)]
+    happen(caller, *["job.created"] * sum(sizes))
+    events, made = Events(Sender()), [0]
+    for _ in sizes:
+        events.turn()
+        made.append(len(deliveries_of(id)))
+    assert [after - before for before, after in itertools.pairwise(made)] == sizes
 
 
 def test_results_are_written_beside_deliveries_that_are_being_made_but_for_an_endpoint_that_is_held(

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import partial
@@ -44,7 +43,7 @@ from tests.hooks import (
 )
 from tests.receiver import NOT_BY_ITSELF, Answer
 from tests.workers import falling_due
-from workers import deliveries, refused
+from workers import refused
 from workers.deliveries import Sender
 from workers.refused import Refused
 from workers.shares import CONNECTIONS, LEASE
@@ -517,18 +516,12 @@ def test_two_who_claim_never_count_on_the_same_room(wired):
         assert third.rooms(due)
 
 
-def test_what_is_made_beside_a_claim_waits_for_it_and_is_claimed_as_well(wired, monkeypatch):
-    monkeypatch.setattr(deliveries, "CLAIM_SECONDS", 60)
+def test_what_is_made_beside_a_claim_has_the_room_that_was_not_promised(wired):
     sender = Sender(share=64, grace=10)
-    due = [Due(uuid4(), uuid4(), failing=False)]
-
-    def rooms():
-        with sender.taking() as taking:
-            return set(taking.rooms(due).values())
-
-    with ThreadPoolExecutor(1) as pool:
-        with sender.taking():
-            beside = pool.submit(rooms)
-            with pytest.raises(TimeoutError):
-                beside.result(0.2)
-        assert beside.result(60) == {2 * CONNECTIONS}
+    mine, *others = [Due(uuid4(), id, failing=False) for id in [uuid4()] * 4 + [uuid4()]]
+    with sender.taking() as claim, sender.taking() as made:
+        assert claim.rooms([mine]) == {mine.endpoint_id: 2 * CONNECTIONS}
+        rooms = made.rooms([mine, *others])
+        assert rooms[others[-1].endpoint_id] == 2 * CONNECTIONS
+        assert sum(rooms[one.endpoint_id] for one in others[:-1]) == 2 * 64 - 2 * CONNECTIONS
+        assert mine.endpoint_id not in rooms

@@ -1,6 +1,10 @@
 """Whose turn it is: counted, without a clock or a network."""
 
+import random
+from collections import Counter, deque
 from uuid import UUID, uuid4
+
+import pytest
 
 from rules.clock import now
 from store.delivering.sending import Claimed, Due
@@ -124,6 +128,50 @@ def test_what_waits_is_given_up_at_the_end_and_what_is_under_way_is_not() -> Non
         shares.ended(one)
     assert shares.full() == []
     assert shares.next() is None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_comes_and_ends_the_next_is_of_who_has_least(seed: int) -> None:
+    chance, share = random.Random(seed), 20
+    shares, every = Shares(share), [end for _ in range(4) for end in ends(3)]
+    lines: dict[UUID, deque[Claimed]] = {end.endpoint_id: deque() for end in every}
+    under_way: list[Claimed] = []
+    refused = 0
+
+    def first_in_line() -> dict[UUID, tuple[UUID, int, int]]:
+        """Say of each that may begin whose it is, and how much its organisation and its endpoint have."""
+        owners = Counter(one.organisation_id for one in under_way)
+        of = Counter(one.endpoint_id for one in under_way)
+        return {
+            line[0].id: (end.organisation_id, owners[end.organisation_id], of[end.endpoint_id])
+            for end in every
+            if (line := lines[end.endpoint_id])
+            and owners[end.organisation_id] < share
+            and of[end.endpoint_id] < CONNECTIONS
+        }
+
+    for _ in range(4_000):
+        match chance.choice(["comes", "comes", "begins", "begins", "ends"]):
+            case "comes" if shares.rooms([end := chance.choice(every)]):
+                lines[end.endpoint_id].append(claimed(end))
+                shares.keep(lines[end.endpoint_id][-1])
+            case "ends" if under_way:
+                shares.ended(under_way.pop(chance.randrange(len(under_way))))
+            case "begins":
+                may = first_in_line()
+                if begun := shares.next():
+                    owner, has, of_endpoint = may[begun.id]
+                    assert has == min(has for _, has, _ in may.values())
+                    assert of_endpoint == min(of for whose, _, of in may.values() if whose == owner)
+                    under_way.append(lines[begun.endpoint_id].popleft())
+                else:
+                    assert not may
+                    refused += any(lines.values())
+    assert refused  # some waited while all of theirs had all they may have
+    assert {one.id for one in shares.leave()} == {one.id for line in lines.values() for one in line}
+    for one in under_way:
+        shares.ended(one)
+    assert sum(shares.rooms(every).values()) == 4 * 2 * share
 
 
 def test_what_there_is_goes_to_whoever_has_least_and_nobody_gets_more_than_it_wishes() -> None:
