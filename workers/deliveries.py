@@ -35,9 +35,9 @@ log = logging.getLogger("hiring.deliveries")
 POLL_SECONDS = 1.0  # the net below the bell
 LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
 BATCH, GATHER_SECONDS = 400, 0.05  # results written at once, and how long one waits for company
-# After an end, until what is due is looked for: of an endpoint with a backlog as much is held as sixteen connections
-# send in twice the time of an answer.
-FREED_SECONDS = 0.005
+# Until what is due is looked for, at most once in so long; and after an end, since of an endpoint with a backlog as much
+# is held as sixteen connections send in twice the time of an answer.
+LOOK_SECONDS, FREED_SECONDS = 0.02, 0.005
 # Between two tries to write results of an endpoint that somebody else holds: as long as that has lasted, which is short
 # where it is our own fan-out. And after how long nothing more is taken.
 HELD_PAUSES, HELD_SECONDS = (0.003, 0.05), 0.25
@@ -191,7 +191,7 @@ class Sender:
         if self._more and self._stopping_since is None and self._shares.has_room_for(claimed):
             self._look_soon(FREED_SECONDS)
 
-    def _look_soon(self, seconds: float = GATHER_SECONDS) -> None:
+    def _look_soon(self, seconds: float = LOOK_SECONDS) -> None:
         """Look for what is due, once for all that ends within a moment; who rings waits for none of that."""
         if self._looking is None:
             self._looking = self._loop.call_later(seconds, self._look)
