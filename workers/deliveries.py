@@ -35,8 +35,8 @@ log = logging.getLogger("hiring.deliveries")
 POLL_SECONDS = 1.0  # the net below the bell
 LEAST = timedelta(seconds=25)  # of it, for an attempt and for writing down what came of it
 BATCH, GATHER_SECONDS = 400, 0.05  # results written at once, and how long one waits for company
-# Until what is due is looked for, at most once in so long; and after an end, since of an endpoint with a backlog as much
-# is held as sixteen connections send in twice the time of an answer.
+# Until what is due is looked for, at most once in so long; and after an end, since of an endpoint with a backlog as
+# much is held as sixteen connections send in twice the time of an answer.
 LOOK_SECONDS, FREED_SECONDS = 0.02, 0.005
 # Between two tries to write results of an endpoint that somebody else holds: as long as that has lasted, which is short
 # where it is our own fan-out. And after how long nothing more is taken.
