@@ -13,6 +13,7 @@ from app.http.front import Front
 from app.http.live.channel import Live
 from app.http.records.entrance import Entrance
 from app.http.threads import clients, lanes
+from app.http.threads.places import Served
 from app.instance import wiring
 from app.instance.settings import Settings
 from gateways.load import Load
@@ -62,7 +63,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         base = spec["servers"][0]["url"].rstrip("/")
         app.add_api(spec, base_path=base, resolver=seats.Handlers(spec), name=name)
     pipelines: seats.Pipelines = {}
-    load = Load()
+    load, served = Load(), Served()
     outermost = MiddlewarePosition.BEFORE_EXCEPTION
     app.add_middleware(
         Entrance,
@@ -77,8 +78,8 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         outermost,
         pipelines=pipelines,
         lanes=lanes.make(settings, load),
-        reads=lanes.reads(settings.reads_at_once, load),
-        changes=lanes.changes(settings.changes_at_once, load),
+        reads=lanes.reads(settings.reads_at_once, load, served),
+        changes=lanes.changes(settings.changes_at_once, load, served),
         fast=settings.fast_path,
     )
     app.add_middleware(seats.Count, MiddlewarePosition.BEFORE_VALIDATION, pipelines=pipelines)

@@ -10,7 +10,7 @@ import pytest
 from app.http.threads import hop
 from app.http.threads.deadline import Deadline
 from app.http.threads.hop import Late, Left
-from app.http.threads.places import Places
+from app.http.threads.places import Places, Served
 from gateways import cores
 from rules.errors import Unavailable
 from store.database import greenlets
@@ -177,3 +177,23 @@ def test_who_crowds_others_out_rests_between_its_requests(monkeypatch: pytest.Mo
         return seen
 
     assert asyncio.run(asyncio.wait_for(played(), 30)) == [["a1", "b1", "b2"], ["a2"]]
+
+
+def test_a_rest_is_what_the_loop_waited_for_each_request_wherever_it_was_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("app.http.threads.turns.Turns.crowds", lambda _, party: party == "a")
+    monkeypatch.setattr("gateways.cores.Waits", lambda: SimpleNamespace(since=lambda: 1.0))
+    rests: list[float] = []
+    monkeypatch.setattr("gateways.cores.rest", lambda waited: rests.append(waited) or 0.0)
+
+    async def played() -> None:
+        served = Served()
+        changes, reads = (Places(2, share=1, room=1, served=served) for _ in range(2))
+        for party in ["b"] * 99 + ["a"]:
+            places = changes if party == "a" else reads
+            places.take(SimpleNamespace(party=party))  # type: ignore[arg-type]  # all that is asked of a request
+            places.give_back(party)
+
+    asyncio.run(played())
+    assert rests == [1 / 100]

@@ -7,7 +7,7 @@ import store
 from app.http import bodies
 from app.http.context import Request
 from app.http.threads.hop import LONGEST_QUEUE, Hop
-from app.http.threads.places import Places
+from app.http.threads.places import Places, Served
 from app.instance.settings import Settings
 from gateways.load import Load
 from store.accounts import organisations
@@ -61,18 +61,19 @@ def make(settings: Settings, load: Load) -> dict[str, Lane]:
     }
 
 
-def reads(at_once: int, load: Load) -> Places:
+def reads(at_once: int, load: Load, served: Served | None = None) -> Places:
     """Make the places of what only reads: as many at once as there are connections for them.
 
     Whoever is alone has all but the share of one who comes next, and one place more.
     """
     share = _share(at_once, OF_READS)
-    return Places(at_once, share=share, alone=at_once - share - 1, room=LONGEST_QUEUE, load=load)
+    alone = at_once - share - 1
+    return Places(at_once, share=share, alone=alone, room=LONGEST_QUEUE, load=load, served=served)
 
 
-def changes(at_once: int, load: Load) -> Places:
+def changes(at_once: int, load: Load, served: Served | None = None) -> Places:
     """Make the places of what one statement changes: more of one organisation would wait for each other's rows."""
-    return Places(at_once, share=_share(at_once), room=LONGEST_QUEUE, load=load)
+    return Places(at_once, share=_share(at_once), room=LONGEST_QUEUE, load=load, served=served)
 
 
 def _share(of: int, part: float = SHARE) -> int:

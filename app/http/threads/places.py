@@ -11,16 +11,44 @@ from rules.errors import Unavailable
 from store.database.greenlets import wait_for
 
 
+class Served:
+    """How long a loop waited for a core for each request that it served, in whichever places.
+
+    Counted for some of its places alone, all that the others wait would be these ones': the fewer they serve, since
+    they rest, the longer they would rest.
+    """
+
+    def __init__(self) -> None:
+        self._waits: cores.Waits | None = None  # of the loop's thread, which makes no places
+        self._count = 0  # since these were asked
+
+    def add(self) -> None:
+        """Count one more."""
+        self._count += 1
+
+    def waited(self) -> float:
+        """Return the seconds for each request since it was last asked, one of which has come since."""
+        self._waits = self._waits or cores.Waits()
+        waited, self._count = self._waits.since() / self._count, 0
+        return waited
+
+
 class Places:
-    """The places of one loop."""
+    """Some of the places of one loop."""
 
     def __init__(
-        self, count: int, *, share: int, room: int, alone: int | None = None, load: Load | None = None
+        self,
+        count: int,
+        *,
+        share: int,
+        room: int,
+        alone: int | None = None,
+        load: Load | None = None,
+        served: Served | None = None,
     ) -> None:
         self._free = count
         self._turns: Turns[asyncio.Future[None]] = Turns(room=room, share=share, alone=alone, load=load)
-        self._waits: cores.Waits | None = None  # of the loop's thread
-        self._served = 0  # since these were asked
+        self._served = served or Served()
 
     def take(self, request: Request) -> None:
         """Take a place for a request, in a greenlet; wait for it where its party, or everybody, has enough.
@@ -44,17 +72,11 @@ class Places:
 
     def give_back(self, party: Hashable) -> None:
         """Let the next one have it; at once, unless its party crowds others out, which then rests."""
-        self._served += 1
-        if self._turns.crowds(party) and (rest := self._rest()):
+        self._served.add()
+        if self._turns.crowds(party) and (rest := cores.rest(self._served.waited())):
             asyncio.get_running_loop().call_later(rest, self._let_go, party)
         else:
             self._let_go(party)
-
-    def _rest(self) -> float:
-        """Say for how many seconds, by how long the loop waited for a core for each request since it was last asked."""
-        self._waits = self._waits or cores.Waits()
-        waited, self._served = self._waits.since() / self._served, 0
-        return cores.rest(waited)
 
     def _let_go(self, party: Hashable) -> None:
         self._turns.give_back(party)
