@@ -116,10 +116,10 @@ class Sender:
         try:
             yield taking
         finally:
-            if not taking.taken:
+            if taking.taken:
+                self._loop.call_soon_threadsafe(self._keep_taken, taking.taken, promise)
+            else:
                 promise.end()
-        if taking.taken:
-            self._loop.call_soon_threadsafe(self._keep_taken, taking.taken, promise)
 
     async def _take(self) -> None:
         """Claim what is due and has room, and begin what has its turn."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from sqlalchemy import bindparam, select, text, union_all
+from sqlalchemy import ARRAY, Text, bindparam, func, text, union_all
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
@@ -46,6 +46,17 @@ KNOWN = (
     .limit(1)
 )
 _EXISTING = Prepared(KNOWN)
+# Whether many are found one by one or all are read depends on how many each are.
+_AMONG = Prepared(
+    visible(ANYONE, Invitation)
+    .with_only_columns(Invitation.email_key, Invitation.external_id)
+    .where(
+        Invitation.assessment_id == bindparam("assessment_id"),
+        (Invitation.email_key == func.any(bindparam("emails", type_=ARRAY(Text()))))
+        | (Invitation.external_id == func.any(bindparam("external_ids", type_=ARRAY(Text())))),
+    ),
+    planned_by_values=True,
+)
 
 
 def existing(
@@ -61,14 +72,14 @@ def existing_among(
     session: Session, assessment: Assessment, *, emails: Collection[str], external_ids: Collection[str]
 ) -> tuple[set[str], set[str]]:
     """Return which addresses (case-folded) and which references were invited before."""
-    rows = session.execute(
-        select(Invitation.email_key, Invitation.external_id).where(
-            Invitation.organisation_id == assessment.organisation_id,
-            Invitation.livemode == assessment.livemode,
-            Invitation.assessment_id == assessment.id,
-            Invitation.email_key.in_(emails) | Invitation.external_id.in_(external_ids),
-        )
-    ).all()
+    rows = _AMONG.all(
+        session,
+        organisation_id=assessment.organisation_id,
+        livemode=assessment.livemode,
+        assessment_id=assessment.id,
+        emails=list(emails),
+        external_ids=list(external_ids),
+    )
     return {email for email, _ in rows}, {external_id for _, external_id in rows if external_id is not None}
 
 
