@@ -20,7 +20,6 @@ from store import events, telling
 from store.accounts import organisations
 from store.assessing import assessments, inviting
 from store.assessing.assessments import Assessment
-from store.assessing.invitations import Invitation
 from store.auditing import trail
 from store.database.engine import Change
 from store.database.named import by_key_of_anyone, uuid
@@ -48,8 +47,7 @@ def _found(*, of_squads: bool) -> str:
     """Write what is looked for first: the assessment, and who was invited before."""
     columns = (getattr(Assessment, name) for name in ("id", "status", *inviting.OF_PAGE))
     page = named(by_key_of_anyone(Assessment).with_only_columns(*columns), of_squads=of_squads)
-    known = named(inviting.KNOWN.with_only_columns(*(getattr(Invitation, name) for name in SHOWN)))
-    return f"page AS ({page.replace('assessments.', '')}), was AS ({known})"
+    return f"page AS ({page.replace('assessments.', '')}), was AS ({named(inviting.known(SHOWN))})"
 
 
 def _made(*, livemode: bool) -> str:

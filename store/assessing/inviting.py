@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from sqlalchemy import ARRAY, Text, bindparam, func, text, union_all
+from sqlalchemy import ARRAY, Select, Text, bindparam, func, select, text, union_all
 from sqlalchemy.orm import Session
 
 from rules.caller import Caller
@@ -27,25 +27,22 @@ SOURCE = SOURCES["invitation"]
 # What a retake has of the invitation before it.
 SAME = ("email", "name", "role", "external_id", "tags", "extra_time_percent", "enrollment_id", "language")
 
-# Each is found in its own index. With OR between them, PostgreSQL reads all of the assessment's invitations where most
-# assessments have few, also of the one that has many thousands.
+# Each is found whole in an index of its own: with OR between them, or looked for by the ids that were found, PostgreSQL
+# reads all of an assessment's invitations where most have few, also of the one that has thousands.
 _ALIKE = (Invitation.email_key == bindparam("email"), Invitation.external_id == bindparam("external_id"))
-_OF_EITHER = (
-    visible(ANYONE, Invitation)
-    .with_only_columns(Invitation.id)
-    .where(Invitation.assessment_id == bindparam("assessment_id"), alike)
-    .correlate(None)
-    for alike in _ALIKE
-)
-KNOWN = (
-    visible(ANYONE, Invitation)
-    .where(Invitation.id.in_(union_all(*_OF_EITHER)))
-    .order_by(
-        (Invitation.external_id == bindparam("external_id")).desc().nulls_last(), Invitation.attempt.desc()
-    )
-    .limit(1)
-)
-_EXISTING = Prepared(KNOWN)
+
+
+def known(columns: Collection[str]) -> Select[Any]:
+    """Write what reads who was invited before: by reference first, then by address; of retakes the newest."""
+    read = [getattr(Invitation, name) for name in sorted({*columns, "external_id", "attempt"})]
+    mine = visible(ANYONE, Invitation).with_only_columns(*read)
+    of_assessment = mine.where(Invitation.assessment_id == bindparam("assessment_id"))
+    found = union_all(*(of_assessment.where(alike) for alike in _ALIKE)).subquery("known").columns
+    by_reference = (found.external_id == bindparam("external_id")).desc().nulls_last()
+    return select(*(found[name] for name in columns)).order_by(by_reference, found.attempt.desc()).limit(1)
+
+
+_EXISTING = Prepared(known(COLUMNS))
 # Whether many are found one by one or all are read depends on how many each are.
 _AMONG = Prepared(
     visible(ANYONE, Invitation)

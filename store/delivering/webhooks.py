@@ -81,7 +81,7 @@ class Delivery(Base, Owned):
     )
 
     endpoint_id: Mapped[UUID] = mapped_column(ForeignKey("webhook_endpoints.id", ondelete="CASCADE"))
-    organisation_id: Mapped[UUID]  # the endpoint's, which says that there is such a one
+    organisation_id: Mapped[UUID] = mapped_column()  # the endpoint's, which says that there is such a one
     event_id: Mapped[UUID]
     event_type: Mapped[str]
     payload: Mapped[dict[str, Any]]

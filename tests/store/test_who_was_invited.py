@@ -17,7 +17,7 @@ from tests.hooks import wired
 
 __all__ = ["wired"]
 
-OTHERS, MANY = 100, 3_000
+OTHERS, MANY = 3_000, 3_000  # so that PostgreSQL takes each organisation for one that has two
 TYPES = {
     "organisation_id": "uuid",
     "assessment_id": "uuid",
@@ -25,6 +25,24 @@ TYPES = {
     "livemode": "boolean",
     "param_1": "int",
 }
+AS_MANY = text("""
+    WITH one AS (
+        INSERT INTO organisations
+        SELECT (jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'slug', one.slug || n))).*
+        FROM organisations AS one, generate_series(1, :count) AS n WHERE one.id = :owner
+        RETURNING id
+    ), page AS (
+        INSERT INTO assessments
+        SELECT (jsonb_populate_record(page, jsonb_build_object('id', gen_random_uuid(), 'organisation_id', one.id))).*
+        FROM one, assessments AS page WHERE page.id = :assessment
+        RETURNING id, organisation_id
+    )
+    INSERT INTO invitations (id, created_at, updated_at, organisation_id, livemode, assessment_id, token, email,
+                             email_key, name, role, status, tags, extra_time_percent, expires_at)
+    SELECT gen_random_uuid(), now(), now(), organisation_id, true, id, gen_random_uuid(), 'c7@example.com',
+           'c7@example.com', '', '', 'pending', '{}', 0, now()
+    FROM page
+""")
 INVITED = text("""
     INSERT INTO invitations (id, created_at, updated_at, organisation_id, livemode, assessment_id, token, email,
                              email_key, name, role, status, external_id, tags, extra_time_percent, expires_at)
@@ -34,12 +52,14 @@ INVITED = text("""
 """)
 
 
-def one_with(session: Session, count: int) -> Assessment:
-    """Make an organisation with one assessment that so many are invited to."""
+def one_of_many(session: Session) -> Assessment:
+    """Make an organisation with one assessment that many are invited to, beside many where one is."""
     owner = organisations.create(session, name="Many", plan="growth").id
     made = assessments.create(session, Caller(owner, livemode=True, plan_name="growth"), {"title": "Backend"})
     session.flush()
-    session.execute(INVITED, {"owner": owner, "assessment": made.id, "count": count})
+    whose = {"owner": owner, "assessment": made.id}
+    session.execute(AS_MANY, {"count": OTHERS, **whose})
+    session.execute(INVITED, {"count": MANY, **whose})
     return made
 
 
@@ -57,9 +77,7 @@ def test_as_many_are_looked_at_as_have_the_address_or_the_reference(
     prepared = statement()
     written, names = prepared.number()
     with store.transaction() as session:
-        for _ in range(OTHERS):
-            one_with(session, 2)
-        many = one_with(session, MANY)
+        many = one_of_many(session)
         for table in ("assessments", "invitations", "organisations"):
             session.execute(text(f"ANALYZE {table}"))
         driver: Any = session.connection().connection.driver_connection
