@@ -22,11 +22,13 @@ from rules import links
 from tests.contract import forms, people
 from tests.contract.deeds import FILTERS, LISTS, OF_ONE
 from tests.contract.fits import FITS, Request
-from tests.contract.makers import http, ids, room_for_an_inbox, shared
+from tests.contract.makers import call, http, ids, room_for_an_inbox, shared
 
 # What the last answers of chains of steps held: a link gave what is among it. The newest stand last.
 answered: dict[str, None] = {}
 REMEMBERED = 50_000
+# The first and the last day of a span: any other, or the same where it may have some days alone.
+SPANS = {("date_from", "date_to"): max, ("start", "end"): min}
 # What expires, or is gone, when one of these was asked.
 MOVES_ALL = {"advance_test_clock", "take_test_invitation", "play_test_interview", "reset_test_mode"}
 
@@ -75,9 +77,11 @@ def as_it_is_said(body: Any, operation: str, media_type: str | None) -> Any:
 
 
 def in_order(query: Any) -> Any:
-    """Have a span of days begin before it ends: no schema can say which of two is the earlier, nor what today is."""
-    days = [query[name] for name in ("date_from", "date_to") if query and name in query]
-    return {**query, "date_from": min(days), "date_to": max(days)} if days else query
+    """Have a span of days begin before it ends, and be as long as it may be: no schema can say so of two of them."""
+    for (start, end), last in SPANS.items():
+        days = [query[name] for name in (start, end) if query and name in query]
+        query = {**query, start: min(days), end: last(days)} if days else query
+    return query
 
 
 def with_real(query: Any, real: Mapping[str, str]) -> Any:
@@ -108,8 +112,12 @@ class OfAMember:
 @schemathesis.hook
 def after_call(context: HookContext, case: Case[Any], response: Any) -> None:
     """Remember what a link may be followed with, and forget what there was before the test world was moved."""
-    if case.operation.definition.raw["operationId"] in MOVES_ALL:
+    operation = case.operation.definition.raw["operationId"]
+    if operation in MOVES_ALL:
         shared.cache_clear()
+    if operation == "update_settings" and response.status_code == 200:
+        # A form that was meant to be refused may be one that asks for consent, which nobody here gives.
+        call("PATCH", "/org/settings/", {"consent_required": False})
     if not is_chained(case) or "json" not in response.headers.get("content-type", [""])[0]:
         return
     for text in texts(response.json()):

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,12 @@ RUNS = [
 ]
 if "CONTRACT_CASES" in os.environ:
     RUNS += [("openapi", "test", phases) for phases in PHASES]
+
+
+def in_short(said: str) -> str:
+    """Return which operations failed, and at what: the last lines of a run whose whole output nobody kept say it."""
+    told = re.findall(r"^(?:_{3,} .+ _{3,}|- .+|Error in .+)$", said, re.MULTILINE)
+    return "; ".join(line.strip("_- ") for line in told) or said[-500:]
 
 
 @pytest.mark.parametrize(("document", "mode", "phases"), RUNS)
@@ -59,4 +66,4 @@ def test_the_service_keeps_to_its_document(
         text=True,
     )
     print(run.stdout[-200_000:], run.stderr[-5_000:])
-    assert run.returncode == 0
+    assert run.returncode == 0, in_short(run.stdout)
