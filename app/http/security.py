@@ -3,7 +3,6 @@
 import hmac
 import logging
 import math
-import queue
 import re
 import threading
 import time
@@ -13,8 +12,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 from starlette.requests import cookie_parser
 
 import store
@@ -34,11 +31,12 @@ from rules.errors import (
 )
 from rules.refusal import Refusal
 from store.accounts import keys, signed_in
+from store.accounts.uses import Note, Use
 
 log = logging.getLogger("hiring.keys")
 
 _NOTING = "key-uses"
-_one_starts = threading.Lock()
+_one_notes = threading.Lock()
 _FORM = re.compile(r"ct_(?:live|test)_[A-Za-z0-9_-]{32,128}")
 # A key is looked up every half second in each process. Whoever finds it older looks again, and for a quarter of a
 # second more the others go on with what is known: they would all look at once. So a change is felt within a second.
@@ -47,6 +45,7 @@ _KEPT_KEYS = 10_000
 _UNKNOWN_SECONDS = 1.0  # a key that is not there is not looked for again
 _UNKNOWN_A_MINUTE = 600  # of one address; beyond it no key is looked up for it that is not known
 _NOTED_EVERY = timedelta(minutes=1)  # that a key or a session is used
+_GATHERED_SECONDS = 0.25  # of what is used meanwhile is written with one commit
 _MODES = {"true": True, "false": False}  # of the header X-Livemode
 MODE_COOKIE = "area-livemode"  # in which mode somebody looks at the pages
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -64,7 +63,8 @@ _kept: dict[str, _Kept] = {}
 
 _unknown: dict[str, float] = {}  # by key: until when
 _missed: dict[str, tuple[float, int]] = {}  # by address: since when, and how many
-_used: queue.SimpleQueue[Any] = queue.SimpleQueue()  # keys to note the use of
+_used: dict[Note, dict[UUID, Use]] = {}  # what is to be noted of keys and sessions
+_are_uses = threading.Event()
 
 
 def forget() -> None:
@@ -107,22 +107,29 @@ def _keep(cache: dict[str, Any], name: str, value: Any) -> None:
     cache[name] = value
 
 
-def _note_use(touch: Callable[[Session, UUID, str], None], id: UUID, address: str) -> None:
+def _note_use(note: Note, id: UUID, address: str) -> None:
     """Have the use of a key or a session written by a thread of its own: no request waits for it."""
-    _used.put((touch, id, address))
-    with _one_starts:
+    with _one_notes:
+        _used.setdefault(note, {})[id] = Use(address, now())
         if not any(thread.name == _NOTING for thread in threading.enumerate()):
             threading.Thread(target=_write_uses, name=_NOTING, daemon=True).start()
+    _are_uses.set()
 
 
 def _write_uses() -> None:
     while True:
-        touch, id, address = _used.get()
-        try:
-            with store.transaction() as session:
-                touch(session, id, address)
-        except SQLAlchemyError as fault:  # the next request a minute later notes it
-            log.warning("The use of a key could not be noted: %s", fault)
+        _are_uses.wait()
+        time.sleep(_GATHERED_SECONDS)
+        _are_uses.clear()
+        with _one_notes:
+            gathered = dict(_used)
+            _used.clear()
+        for note, uses in gathered.items():
+            try:
+                with store.transaction() as session:
+                    note(session, uses)
+            except Exception as fault:  # their next requests note it
+                log.warning("%d uses of keys or sessions could not be noted: %s", len(uses), fault)
 
 
 def party(request: Request) -> Hashable:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, bindparam, select, text, update
+from sqlalchemy import ForeignKey, Index, bindparam, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from rules import keys as rules
@@ -15,6 +15,7 @@ from rules.caller import Caller
 from rules.clock import now
 from rules.errors import NotFound
 from store.accounts.organisations import Organisation
+from store.accounts.uses import noting
 from store.database.aside import Row
 from store.database.base import ANYONE, Base, Identified
 from store.database.due import Due
@@ -121,11 +122,7 @@ def read(means: Means, caller: Caller) -> Any:
     return _READ.first(means, caller, id=caller.key_id)
 
 
-def touch(session: Session, id: UUID, address: str) -> None:
-    """Note that a key is used, and from where."""
-    mine = update(ApiKey).where(ApiKey.id == id)
-    session.execute(mine.values(last_used_at=now(), last_used_from=address))
-
+touch = noting("api_keys", at="last_used_at", address="last_used_from")
 
 _HIDDEN = ("hash", "organisation_id", "expiry_mail_at")
 _SHOWN = [one for one in ApiKey.__table__.columns if one.name not in _HIDDEN]

@@ -16,6 +16,7 @@ from store.accounts.members import SQUADS, Member
 from store.accounts.organisations import Organisation
 from store.accounts.passkeys import Passkey
 from store.accounts.squads import SquadMember
+from store.accounts.uses import noting
 from store.database.base import Base, Identified
 from store.database.due import Due
 from store.database.engine import Means
@@ -132,10 +133,7 @@ def me(means: Means, session_id: UUID) -> Any:
     return _ME.first(means, id=session_id)
 
 
-def touch(session: Session, id: UUID, address: str) -> None:
-    """Note that a session is used, and from where."""
-    mine = update(MemberSession).where(MemberSession.id == id)
-    session.execute(mine.values(seen_at=now(), address=address))
+touch = noting("member_sessions", at="seen_at", address="address")
 
 
 def prove(session: Session, id: UUID) -> datetime:

@@ -4,6 +4,7 @@ import io
 import itertools
 import logging
 import sys
+import threading
 import time
 from datetime import timedelta
 from typing import Any
@@ -197,6 +198,49 @@ def test_a_keys_last_use_is_noted_and_no_request_waits_for_it(owner: Tenant) -> 
         assert time.monotonic() - began < 1
         assert last_use() is None
     assert eventually(last_use) > now() - timedelta(minutes=1)
+
+
+def test_the_uses_of_many_keys_are_written_together(owner: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    written, touch = [], keys.touch
+
+    def counted(session: Any, uses: Any) -> None:
+        written.append(set(uses))
+        touch(session, uses)
+
+    monkeypatch.setattr(keys, "touch", counted)
+    asked = [owner.key().key for _ in range(20)]
+    for key in asked:
+        identify(key, at=V6)
+    with store.reading() as reading:
+        ids = {keys.find(reading, str(key)).id for key in asked}
+    eventually(lambda: set().union(*written) >= ids)
+    assert len(written) < len(asked)
+
+    def noted() -> bool:
+        with store.reading() as reading:
+            return all(keys.find(reading, str(key)).last_used_from == V6 for key in asked)
+
+    eventually(noted)
+
+
+def test_uses_that_cannot_be_written_do_not_pile_up(owner: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_at_it, goes_on = threading.Event(), threading.Event()
+
+    def stuck(_session: Any, _uses: Any) -> None:
+        is_at_it.set()
+        goes_on.wait(30)
+
+    monkeypatch.setattr(keys, "touch", stuck)
+    key = owner.key().key
+    try:
+        identify(key)
+        assert is_at_it.wait(15)
+        for _ in range(50):
+            security.forget()
+            identify(key)
+        assert sum(map(len, security._used.values())) == 1
+    finally:
+        goes_on.set()
 
 
 def test_an_unknown_key_is_looked_for_once_a_second(owner: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
