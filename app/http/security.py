@@ -1,21 +1,19 @@
 """From an API key, or the cookie of a member's session, to a caller: 401 and 403."""
 
 import hmac
-import logging
 import math
 import re
-import threading
 import time
 from collections.abc import Callable, Hashable
 from datetime import timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from starlette.requests import cookie_parser
 
 import store
 from app.http.context import Request
+from app.http.uses import Uses
 from rules import links, networks, roles, scopes, tokens
 from rules.caller import Caller, Person
 from rules.clock import now
@@ -31,12 +29,7 @@ from rules.errors import (
 )
 from rules.refusal import Refusal
 from store.accounts import keys, signed_in
-from store.accounts.uses import Note, Use
 
-log = logging.getLogger("hiring.keys")
-
-_NOTING = "key-uses"
-_one_notes = threading.Lock()
 _FORM = re.compile(r"ct_(?:live|test)_[A-Za-z0-9_-]{32,128}")
 # A key is looked up every half second in each process. Whoever finds it older looks again, and for a quarter of a
 # second more the others go on with what is known: they would all look at once. So a change is felt within a second.
@@ -45,7 +38,6 @@ _KEPT_KEYS = 10_000
 _UNKNOWN_SECONDS = 1.0  # a key that is not there is not looked for again
 _UNKNOWN_A_MINUTE = 600  # of one address; beyond it no key is looked up for it that is not known
 _NOTED_EVERY = timedelta(minutes=1)  # that a key or a session is used
-_GATHERED_SECONDS = 0.25  # of what is used meanwhile is written with one commit
 _MODES = {"true": True, "false": False}  # of the header X-Livemode
 MODE_COOKIE = "area-livemode"  # in which mode somebody looks at the pages
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -63,8 +55,7 @@ _kept: dict[str, _Kept] = {}
 
 _unknown: dict[str, float] = {}  # by key: until when
 _missed: dict[str, tuple[float, int]] = {}  # by address: since when, and how many
-_used: dict[Note, dict[UUID, Use]] = {}  # what is to be noted of keys and sessions
-_are_uses = threading.Event()
+_uses = Uses()
 
 
 def forget() -> None:
@@ -94,7 +85,7 @@ def _look_up(key: str, request: Request) -> _Kept | None:
         _keep(_missed, request.counts_as, (since, missed + 1) if moment < since + 60 else (moment, 1))
         return None
     if row.last_used_at is None or row.last_used_at < now() - _NOTED_EVERY:
-        _note_use(keys.touch, row.id, request.address)
+        _uses.add(keys.touch, row.id, request.address)
     caller = Caller(row.organisation_id, row.livemode, row.plan, frozenset(row.scopes), row.id)
     found = _Kept(moment + _FRESH_SECONDS, row, caller)
     _keep(_kept, key, found)
@@ -105,31 +96,6 @@ def _keep(cache: dict[str, Any], name: str, value: Any) -> None:
     if len(cache) >= _KEPT_KEYS:
         cache.clear()
     cache[name] = value
-
-
-def _note_use(note: Note, id: UUID, address: str) -> None:
-    """Have the use of a key or a session written by a thread of its own: no request waits for it."""
-    with _one_notes:
-        _used.setdefault(note, {})[id] = Use(address, now())
-        if not any(thread.name == _NOTING for thread in threading.enumerate()):
-            threading.Thread(target=_write_uses, name=_NOTING, daemon=True).start()
-    _are_uses.set()
-
-
-def _write_uses() -> None:
-    while True:
-        _are_uses.wait()
-        time.sleep(_GATHERED_SECONDS)
-        _are_uses.clear()
-        with _one_notes:
-            gathered = dict(_used)
-            _used.clear()
-        for note, uses in gathered.items():
-            try:
-                with store.transaction() as session:
-                    note(session, uses)
-            except Exception as fault:  # their next requests note it
-                log.warning("%d uses of keys or sessions could not be noted: %s", len(uses), fault)
 
 
 def party(request: Request) -> Hashable:
@@ -204,7 +170,7 @@ def _signed_in(request: Request, required: list[str], mode: str, *, is_page: boo
     if row is None:
         raise InvalidSession
     if row.seen_at < now() - _NOTED_EVERY:
-        _note_use(signed_in.touch, row.id, request.address)
+        _uses.add(signed_in.touch, row.id, request.address)
     proof = tokens.page_token(token)
     person = Person(row.member_id, row.user_id, row.role, row.id, row.proven_at, proof)
     squads = None if roles.may_see_all(row.role) else frozenset(row.squads or ())

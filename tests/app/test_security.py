@@ -238,7 +238,7 @@ def test_uses_that_cannot_be_written_do_not_pile_up(owner: Tenant, monkeypatch: 
         for _ in range(50):
             security.forget()
             identify(key)
-        assert sum(map(len, security._used.values())) == 1
+        assert sum(map(len, security._uses.waiting.values())) == 1
     finally:
         goes_on.set()
 
