@@ -40,6 +40,13 @@ class Uses:
             for note, uses in gathered.items():
                 try:
                     with store.transaction() as session:
-                        note(session, uses)
+                        left = note(session, uses)
+                    if left:
+                        self._put_back(note, left)
                 except Exception as fault:  # their next requests note it
                     log.warning("%d uses of keys or sessions could not be noted: %s", len(uses), fault)
+
+    def _put_back(self, note: Note, left: dict[UUID, Use]) -> None:
+        with self._lock:
+            self.waiting[note] = left | self.waiting.get(note, {})
+        self._are_some.set()

@@ -203,9 +203,9 @@ def test_a_keys_last_use_is_noted_and_no_request_waits_for_it(owner: Tenant) -> 
 def test_the_uses_of_many_keys_are_written_together(owner: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     written, touch = [], keys.touch
 
-    def counted(session: Any, uses: Any) -> None:
+    def counted(session: Any, uses: Any) -> Any:
         written.append(set(uses))
-        touch(session, uses)
+        return touch(session, uses)
 
     monkeypatch.setattr(keys, "touch", counted)
     asked = [owner.key().key for _ in range(20)]
@@ -223,12 +223,31 @@ def test_the_uses_of_many_keys_are_written_together(owner: Tenant, monkeypatch: 
     eventually(noted)
 
 
+def test_a_key_that_somebody_has_in_hand_keeps_no_other_ones_use_waiting(owner: Tenant) -> None:
+    held, free = owner.key().key, owner.key().key
+
+    def last_use(key: str | None) -> Any:
+        with store.reading() as reading:
+            return keys.find(reading, str(key)).last_used_at
+
+    with store.transaction() as holder:
+        holder.execute(
+            select(keys.ApiKey).where(keys.ApiKey.hash == keys.digest(str(held))).with_for_update()
+        )
+        identify(held)
+        identify(free)
+        assert eventually(lambda: last_use(free))
+        assert last_use(held) is None
+    assert eventually(lambda: last_use(held))
+
+
 def test_uses_that_cannot_be_written_do_not_pile_up(owner: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     is_at_it, goes_on = threading.Event(), threading.Event()
 
-    def stuck(_session: Any, _uses: Any) -> None:
+    def stuck(_session: Any, _uses: Any) -> Any:
         is_at_it.set()
         goes_on.wait(30)
+        return {}
 
     monkeypatch.setattr(keys, "touch", stuck)
     key = owner.key().key
