@@ -13,7 +13,7 @@ from starlette.requests import cookie_parser
 
 import store
 from app.http.context import Request
-from app.http.uses import Uses
+from app.http.threads.uses import Uses
 from rules import links, networks, roles, scopes, tokens
 from rules.caller import Caller, Person
 from rules.clock import now

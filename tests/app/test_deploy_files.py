@@ -195,7 +195,7 @@ def unit(path: Path) -> ConfigParser:
     return read
 
 
-@pytest.mark.parametrize("path", DEPLOY.glob("*.service"), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(DEPLOY.glob("*.service")), ids=lambda path: path.name)
 def test_a_unit_has_open_files_enough_and_is_always_started_again(path: Path) -> None:
     read = unit(path)
     assert int(read["Service"]["LimitNOFILE"]) >= 65536

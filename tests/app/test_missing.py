@@ -58,7 +58,7 @@ def run(*words: str, **environ: str) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("words", commands(), ids=" ".join)
+@pytest.mark.parametrize("words", [*commands()], ids=" ".join)
 def test_a_folder_that_is_not_there_is_said_and_not_made(words: list[str], tmp_path: Path) -> None:
     port = ["--port", "0"] if words == ["web"] else []
     said = run(*words, *port, "--data", str(tmp_path / "typo"))
@@ -67,7 +67,7 @@ def test_a_folder_that_is_not_there_is_said_and_not_made(words: list[str], tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", commands(), ids=" ".join)
+@pytest.mark.parametrize("words", [*commands()], ids=" ".join)
 def test_a_folder_of_somebody_elses_is_left_as_it_is(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     port = ["--port", "0"] if words == ["web"] else []

@@ -61,7 +61,7 @@ def test_there_are_enough_of_them():
     assert all(program.tries and all(program.by.values()) and program.ends for program in ALL)
 
 
-@pytest.mark.parametrize("program", map(marked, ALL))
+@pytest.mark.parametrize("program", [*map(marked, ALL)])
 def test_no_program_gets_what_it_wants(program, level):
     (done,) = sandbox.run(program.language, program.code, ["SELECT 1;"], seconds=SECONDS, memory_mb=MEMORY_MB)
     judge(program, level, done.stdout, done.outcome)
@@ -73,7 +73,7 @@ def test_no_program_gets_what_it_wants(program, level):
 READERS = [one for one in ALL if one.language == "python" and one.name != "service_code.py"]
 
 
-@pytest.mark.parametrize("program", map(marked, READERS))
+@pytest.mark.parametrize("program", [*map(marked, READERS)])
 def test_nor_does_one_that_took_the_reader_of_cvs_over(program, level):
     answer = walled.run(
         cv.WORK,

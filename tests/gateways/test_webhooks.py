@@ -169,7 +169,8 @@ def test_what_is_left_over_on_a_kept_connection_is_no_answer_to_the_next_deliver
                 go_on.wait(10)
                 connection.sendall(FORGED)
             said.set()
-            connection.recv(1000)
+            with suppress(ConnectionResetError):  # the client may hang up on what it had not asked for
+                connection.recv(1000)
 
     def accept(server):
         for _ in range(2):

@@ -1,1 +1,1 @@
-"""Threads for requests: everybody's turn comes, and what can be slow has some of its own; no address holds too much."""
+"""Threads for requests: each has its turn, what can be slow and uses of keys their own; no address holds too much."""
