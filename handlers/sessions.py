@@ -25,6 +25,7 @@ from store.advancing import waiting
 from store.assessing import answering, assessments, queueing, results, sessions, violations
 from store.assessing.sessions import Sitting
 from store.branding import settings
+from store.database.engine import Change
 
 Body = dict[str, Any]
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -59,16 +60,16 @@ def start_session(session: Session, token: str, body: Body) -> Body:
     return view(session, sitting)
 
 
-def save_answer(begin: Begin, token: str, assessment_case_id: UUID, body: Body) -> Body:
+def save_answer(begin: Begin, alone: Change | None, token: str, assessment_case_id: UUID, body: Body) -> Body:
     """Keep an answer while the session runs."""
+    if alone:
+        return _save(alone, answering.place(alone, token, assessment_case_id), body)
     with begin() as session:
         sitting = sessions.hold(session, token, schemas.sessions.event)
-        if sitting.status == "started":
-            case = _case(session, sitting, assessment_case_id)
-            answer = rules.sessions.answer(_question(case.content), body["answer"])
-            if "language" in body:
-                case.language = rules.sessions.language(case.content, body["language"])
-            return schemas.sessions.saved(sitting, answering.save(session, sitting, case, answer))
+        if sitting.session and sitting.status == "started":
+            content, until = _case(session, sitting, assessment_case_id).content, sitting.session.deadline_at
+            place = answering.Place(token, assessment_case_id, content, until, sitting.moment)
+            return _save(session, place, body)
     # Refused after the commit: a session whose time is up has just been finished, and stays so.
     raise rules.sessions.refusal(sitting.status)
 
@@ -160,6 +161,14 @@ def view(session: Session, sitting: Sitting) -> Body:
         if kinds := recordings.asked(assessment):
             shown["recording"] = schemas.recordings.asked(name, kinds, settings.recordings_days(own))
     return shown
+
+
+def _save(change: Change, place: answering.Place, body: Body) -> Body:
+    answer = rules.sessions.answer(_question(place.content), body["answer"])
+    given = "language" in body
+    language = rules.sessions.language(place.content, body["language"]) if given else None
+    answering.save(change, place, answer, language)
+    return schemas.sessions.saved(place.moment, place.deadline_at)
 
 
 def _case(session: Session, sitting: Sitting, place: UUID) -> sessions.SessionCase:

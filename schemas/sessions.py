@@ -92,9 +92,9 @@ def _case(case: Any) -> dict[str, Any]:
     }
 
 
-def saved(sitting: Any, saved_at: datetime) -> dict[str, Any]:
+def saved(saved_at: datetime, deadline_at: datetime | None) -> dict[str, Any]:
     """Confirm a save, with the deadline as it is by now."""
-    return {"saved_at": moment(saved_at), "deadline_at": moment(sitting.session.deadline_at)}
+    return {"saved_at": iso(saved_at), "deadline_at": moment(deadline_at)}
 
 
 def visible_tests(content: dict[str, Any]) -> list[dict[str, Any]]:

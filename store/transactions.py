@@ -76,6 +76,7 @@ def alone() -> Iterator[Writing]:
     """
     with on_loop() as means:
         yield means
+        rings = _rings(means)
         change = telling.whole(means)
         try:
             [found] = change.statement.all(means, **change.values)
@@ -83,7 +84,8 @@ def alone() -> Iterator[Writing]:
             raise telling.NeedsTransaction from None
         if not found.made:
             raise telling.NeedsTransaction
-    bell.ring()
+    if rings:
+        bell.ring()
 
 
 def _end(means: Change) -> None:
@@ -92,7 +94,7 @@ def _end(means: Change) -> None:
     Others wait meanwhile for what the transaction holds, an organisation's month above all; and a process that is busy
     takes longer to fetch an answer between two statements than PostgreSQL to carry them out.
     """
-    ring, rooms = means.info.pop("outbox", False) or "events" in means.info, means.info.pop("rooms", None)
+    rings, rooms = _rings(means), means.info.pop("rooms", None)
     last = telling.to_write(means)
     connection = prepared.driver(means)
     with connection.pipeline() if sum(one.size() for one in last) < EXCHANGE_BYTES else nullcontext():
@@ -101,7 +103,12 @@ def _end(means: Change) -> None:
         connection.commit()
     if isinstance(means, Session):
         means.commit()  # it learns of it, and gives the connection back
-    if ring:
+    if rings:
         bell.ring()
     if rooms:
         news.tell(rooms)
+
+
+def _rings(means: Change) -> bool:
+    """Say whether relays have something to do once this is committed."""
+    return means.info.pop("outbox", False) or "events" in means.info

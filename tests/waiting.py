@@ -1,10 +1,11 @@
-"""A request that waits for a row which somebody else is changing."""
+"""Requests that wait for a row which somebody else has in hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
+import psycopg
 from sqlalchemy import Update, text
 
 import store
@@ -24,3 +25,21 @@ def while_changing(change: Update, ask: Callable[[], httpx.Response]) -> Any:
             asked = pool.submit(ask)
             assert any(session.scalar(BLOCKED) for _ in range(TRIES)), "nothing waits"
         return asked.result()
+
+
+def while_held(
+    database_url: str, hold: str, key: Any, asks: Sequence[Callable[[], httpx.Response]]
+) -> list[httpx.Response]:
+    """Ask several things at once of a row that is held until all of them wait; return the answers in their order."""
+    with psycopg.connect(database_url) as holder, ThreadPoolExecutor(len(asks)) as pool:
+        holder.execute(hold, [key])  # type: ignore[arg-type]  # of a test
+        asked = [pool.submit(ask) for ask in asks]
+        waiting = 0
+        while waiting < len(asks):
+            [waiting] = holder.execute(  # type: ignore[misc]
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            ).fetchone()
+            holder.execute("SELECT pg_stat_clear_snapshot()")
+            assert not any(one.done() for one in asked), [one.result().text for one in asked if one.done()]
+        holder.commit()
+        return [one.result() for one in asked]

@@ -58,7 +58,7 @@ class Pipeline:
     """One operation, compiled from what Connexion loaded.
 
     The handler names what it needs: `session`, a transaction; `writing`, one in which prepared statements are enough;
-    `alone`, the same, or one statement on the event loop that is all of it;
+    `alone`, the same, or one statement on the event loop that is all of it (with `begin` beside it, that or None);
     `reading` where it changes nothing, `readings` to open one for each part of what is made while it is sent;
     `begin` and `finish` where it must reach the network between two transactions,
     `finish` for the last one, with which the answer to an Idempotency-Key is kept; `caller`; `address`, that of the
@@ -88,7 +88,8 @@ class Pipeline:
         self.gives = [(name, give) for name, give in given.GIVES.items() if name in self.wants]
         self.names = [name for name in self.wants if name not in given.GIVES]
         self.wants_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature)
-        self.open = next((opens for name, opens in OPENS.items() if name in self.wants), nullcontext)
+        opened = self.wants - {"alone"} if "begin" in self.wants else self.wants
+        self.open = next((opens for name, opens in OPENS.items() if name in opened), nullcontext)
         self.lane: str = definition.get("x-lane", lanes.ORDINARY)
         self.notices: dict[str, str] = {}
         if definition.get("deprecated"):
@@ -97,7 +98,7 @@ class Pipeline:
         is_area = template.startswith(AREA)
         self.channel = "area" if is_area else "public_api" if self.security else "candidate"
         self.audited = self.method != "GET" and definition.get("x-audit") != "none"
-        self.in_parts = self.open is nullcontext  # whatever transactions it has, it opens itself
+        self.in_parts = self.open is nullcontext  # whatever transactions it has in a thread, it opens itself
         successes = [int(status) for status in operation.responses if status.startswith("2")]
         self.success, self.changed = min(successes), max(successes)  # what is new is 201
         content = operation.responses[str(self.success)].get("content", {})
@@ -258,7 +259,8 @@ class Pipeline:
     def _make(self, request: Request, means: Means | None, finish: given.Begin = store.transaction) -> Made:
         caller = request.caller
         entry = traces.entry(self, request) if self.audited else None
-        if entry and self.in_parts:  # written before it is known how the request ends: as it should
+        in_parts = means is None
+        if entry and in_parts:  # written before it is known how the request ends: as it should
             leads = self.tells_way and not answers.prefers_json(request)
             traces.succeeded(entry, self, request, None, 303 if leads else self.changed)
         elif entry and not isinstance(means, Reading | None):
@@ -272,7 +274,7 @@ class Pipeline:
             body, status = answers.way(body, request) if self.tells_way else (body, 303)
         if entry:
             traces.succeeded(entry, self, request, body, status)
-            if self.in_parts and not (entry.is_placed or entry.is_written):  # nothing changed
+            if in_parts and not (entry.is_placed or entry.is_written):  # nothing changed
                 with store.transaction() as session:
                     trail.by(session, entry)
         meta = organisations.quota(means, caller) if self.with_meta and caller and means else None

@@ -87,6 +87,7 @@ class CandidateSession(Base, Owned, Updated):
     started_at: Mapped[datetime]
     deadline_at: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
+    saved_at: Mapped[datetime | None]  # the last answer; with it, updated_at stays
     passing_score: Mapped[int]  # as it stood at the start
     violation_counts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # violation_type -> number
     # `needs_review` once violations reach the assessment's threshold.

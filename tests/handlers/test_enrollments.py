@@ -1,11 +1,11 @@
 """Enrollments: entered, moved by outcomes and by hand, held, and told of."""
 
+import functools
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-import psycopg
 import pytest
 from sqlalchemy import select, text, update
 
@@ -31,6 +31,7 @@ from tests.pipelines import (
     use,
 )
 from tests.probes import refusal
+from tests.waiting import while_held
 
 
 def kinds(enrollment: dict[str, Any]) -> list[tuple[str, Any, Any, str]]:
@@ -393,17 +394,9 @@ def test_a_rejection_keeps_its_reason_and_its_stage(tenant: Tenant) -> None:
 
 def test_two_who_advance_at_once_advance_by_one_stage(tenant: Tenant, database_url: str) -> None:
     made = enroll(tenant.live, pipeline(tenant.live, MANUAL, MANUAL, measured(tenant.live), MANUAL))
-    with psycopg.connect(database_url) as holder, ThreadPoolExecutor(2) as pool:
-        holder.execute("SELECT FROM enrollments WHERE id = %s FOR UPDATE", [made["id"]])
-        both = [pool.submit(act, tenant.live, made["id"], "advance") for _ in range(2)]
-        waiting = 0
-        while waiting < 2:
-            [waiting] = holder.execute(  # type: ignore[misc]
-                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-            ).fetchone()
-            holder.execute("SELECT pg_stat_clear_snapshot()")
-        holder.commit()
-        answers = [one.result() for one in both]
+    advance = functools.partial(act, tenant.live, made["id"], "advance")
+    hold = "SELECT FROM enrollments WHERE id = %s FOR UPDATE"
+    answers = while_held(database_url, hold, made["id"], [advance, advance])
     assert [(one.status_code, one.json()["current_stage"]) for one in answers] == [(200, 1), (200, 1)]
     assert names(tenant.live) == ["pipeline.enrolled", "pipeline.advanced"]
 

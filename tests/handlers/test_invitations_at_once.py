@@ -1,15 +1,12 @@
 """An invite that takes no thread: the same as one in a transaction, or it is one."""
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from connexion import FlaskApp
 from sqlalchemy import select, update
 
 import store
-from app.http.threads.lanes import ORDINARY
 from rules.caller import Caller
 from store import telling
 from store.accounts import organisations
@@ -20,7 +17,6 @@ from store.auditing.rows import AuditWaiting
 from store.events import Event
 from store.outbox import OutboxItem
 from store.people.candidates import Candidate
-from tests import asgi
 from tests.api import Api, Tenant
 
 BODY = {
@@ -34,16 +30,6 @@ OWN = {
     "occurred_at", "resource_id", "request_id", "path", "duration_ms", "actor_id", "fanned_out_at", "finished_at",
     "attempts", "last_error",
 }  # fmt: skip
-
-
-@pytest.fixture
-def begun(app: FlaskApp) -> Iterator[list[Any]]:
-    """What a request thread was asked to do."""
-    hop, asked = asgi.front(app).lanes[ORDINARY].hop, []  # type: ignore[var-annotated]
-    submit = hop.submit
-    hop.submit = lambda function, *given, **how: asked.append(function) or submit(function, *given, **how)  # type: ignore[method-assign,func-returns-value]
-    yield asked
-    hop.submit = submit  # type: ignore[method-assign]
 
 
 def invite(api: Api, slug: str, *, keyed: bool = False, **changes: Any) -> Any:

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator
 import httpx
 import pypdfium2
 import pytest
+from sqlalchemy import text
 from starlette.testclient import TestClient
 
 import rules.sessions
 from app.http.records.notes import NOTES
 from rules.clock import now
 from rules.scopes import SCOPES, TWINS
+from store.assessing import answering
+from store.database.prepared import Prepared
 from tests import api
 from tests.api import Api, Tenant
 from tests.documents import Documented
@@ -99,6 +102,9 @@ def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
 def unspent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every candidate take a second: a quick one takes one or none, and pages do not show none."""
     monkeypatch.setattr(rules.sessions, "seconds_between", lambda *moments: 1)
+    takes_one = str(answering._SAVE.statement).replace(answering.SPENT, "1")
+    assert takes_one != str(answering._SAVE.statement)
+    monkeypatch.setattr(answering, "_SAVE", Prepared(text(takes_one)))
 
 
 def refused_keys(tenant: Tenant, operation: Documented) -> dict[str, str | None]:

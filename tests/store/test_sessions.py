@@ -32,10 +32,10 @@ def start(invited):
 
 
 def save(invited, number, answer):
-    with store.transaction() as session:
-        sitting = sessions.hold(session, invited.token, show)
-        case = answering.case(session, sitting.session, invited.cases[number])
-        return answering.save(session, sitting, case, answer)
+    with store.writing() as means:
+        place = answering.place(means, invited.token, invited.cases[number])
+        answering.save(means, place, answer)
+        return place.moment
 
 
 def look(invited):
@@ -155,7 +155,10 @@ def test_the_time_between_saves_is_spent_on_the_case_that_was_saved():
             session.execute(
                 update(CandidateSession)
                 .where(CandidateSession.invitation_id == invited.invitation().id)
-                .values(started_at=CandidateSession.started_at - timedelta(seconds=seconds))
+                .values(
+                    started_at=CandidateSession.started_at - timedelta(seconds=seconds),
+                    saved_at=CandidateSession.saved_at - timedelta(seconds=seconds),
+                )
             )
             session.execute(
                 update(sessions.SessionCase)
