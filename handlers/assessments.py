@@ -55,7 +55,8 @@ def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -
     """Change settings and status; `cases` is the full set."""
     rules.check_plan(caller.plan, body)
     settings, wanted = _apart(session, caller, body)
-    organisations.lock(session, caller)
+    if "status" in settings:  # which may need room; other changes of an organisation wait for nobody else's
+        organisations.lock(session, caller)
     assessment = assessments.get(session, caller, slug, for_update=True)
     move = rules.move(assessment.status, settings.pop("status", assessment.status))
     if move:

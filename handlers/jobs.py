@@ -17,10 +17,9 @@ from store import events
 from store.accounts import organisations, squads
 from store.advancing import pipelines
 from store.assessing import assessments
-from store.database.engine import Reading
+from store.database.engine import Means, Reading
 from store.database.named import NIL
 from store.hiring import fields, jobs
-from store.hiring.jobs import Job
 
 Body = dict[str, Any]
 
@@ -32,9 +31,9 @@ def list_jobs(reading: Reading, caller: Caller, **query: Any) -> Page:
     return jobs.LIST.page(reading, caller, **query).map(schemas.item)
 
 
-def get_job(session: Session, caller: Caller, key: str) -> Body:
+def get_job(reading: Reading, caller: Caller, key: str) -> Body:
     """Show one job."""
-    return _shown(session, jobs.get(session, caller, key))
+    return _shown(reading, jobs.read(reading, caller, key))
 
 
 def create_job(session: Session, caller: Caller, body: Body) -> Body:
@@ -75,8 +74,8 @@ def close_job(session: Session, caller: Caller, key: str) -> Body:
     return _shown(session, job)
 
 
-def _shown(session: Session, job: Job) -> Body:
-    return schemas.detail(job, fields.all_of(session, job))
+def _shown(means: Means, job: Any) -> Body:
+    return schemas.detail(job, fields.read_all(means, job))
 
 
 # What a job is linked to, by either of two names; the first is the column's.

@@ -11,6 +11,8 @@ from rules.errors import NotFound
 from rules.fields import LAST_PLACE
 from store.database import listing
 from store.database.base import Base, Identified, Updated
+from store.database.engine import Means
+from store.database.prepared import Prepared
 from store.hiring.jobs import Job
 from store.hiring.knockouts import KnockoutRule
 from store.hiring.requirements import Requirement
@@ -59,6 +61,18 @@ LIST = listing.Listing(
 def all_of(session: Session, job: Job) -> list[ApplicationField]:
     """Load all questions of a job in their order."""
     return LIST.everything(session, job_id=job.id)
+
+
+_ALL = Prepared(
+    select(ApplicationField)
+    .where(ApplicationField.job_id == bindparam("job_id"))
+    .order_by(ApplicationField.sort_order, ApplicationField.id)
+)
+
+
+def read_all(means: Means, job: Any) -> list[Any]:
+    """Read the columns of the same."""
+    return _ALL.all(means, job_id=job.id)
 
 
 def get(session: Session, job: Job, id: UUID) -> ApplicationField:

@@ -30,6 +30,7 @@ from store.database import listing
 from store.database.aside import Row
 from store.database.base import ANYONE, Base, Updated, beside, free_slug, visible
 from store.database.due import Due
+from store.database.engine import Means
 from store.database.named import Named, Reader, by_key
 from store.database.tallies import total
 from store.hiring.tallies import ApplicationTally
@@ -118,6 +119,11 @@ LISTED = tuple(
     for one in Job.__table__.columns
     if one.name not in ("description_html", "rejection_text", "language", "application_count")
 )
+_BESIDE: dict[str, listing.Beside] = {
+    "team": squads.BESIDE,
+    "assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,)),
+    "pipeline": (lambda page: Pipeline.id == page.c.pipeline_id, (Pipeline.slug,)),
+}
 LIST = listing.Listing(
     visible(ANYONE, Job).with_only_columns(*LISTED, _APPLICATIONS),
     {"-id": (Job.id,)},
@@ -127,12 +133,18 @@ LIST = listing.Listing(
         "team_id": squads.owning(Job.team_id),
         "updated_after": listing.updated_after(Job),
     },
-    beside={
-        "team": squads.BESIDE,
-        "assessment": (lambda page: Assessment.id == page.c.assessment_id, (Assessment.slug,)),
-        "pipeline": (lambda page: Pipeline.id == page.c.pipeline_id, (Pipeline.slug,)),
-    },
+    beside=_BESIDE,
 )
+_WHOLE = (one for one in Job.__table__.columns if one.name != "application_count")
+_READER = Reader(Job, *_WHOLE, _APPLICATIONS, beside=_BESIDE)
+
+
+def read(means: Means, caller: Caller, key: str) -> Any:
+    """Read the columns of one by slug or id with what it is linked to, or raise NotFound."""
+    row = _READER.first(means, caller, key)
+    if row is None:
+        raise NotFound("There is no such job.")
+    return row
 
 
 def count_open(session: Session, caller: Caller) -> int:

@@ -109,15 +109,33 @@ def transactions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return every
 
 
+# What counts against a plan's room, and who belongs to an organisation: one after the other. No invite, application or
+# answer waits for it, nor any change that is made often.
+HOLD_THE_ORGANISATION = {
+    "create_assessment", "duplicate_assessment", "update_assessment", "create_job", "publish_job", "create_pipeline",
+    "create_squad", "delete_squad", "change_squad_on_page", "change_squads_on_page", "update_organisation",
+    "change_settings_on_page", "invite_member", "change_member", "remove_member", "change_members_on_page",
+    "join_on_page", "sign_in_by_company", "unbind_company_sign_in", "show_company_code_page",
+}  # fmt: skip
+
+
+def holds_the_organisation(transactions: list[list[str]]) -> bool:
+    statements = [one for made in transactions for one in made]
+    return "organisations" in {table for one in statements for table, _ in locked(one)}
+
+
 @each()
 def test_every_operation_and_what_it_leaves_to_do_keep_the_order_of_locks(
     operation: Documented, row: Row, tenant: Tenant, transactions: list[list[str]]
 ) -> None:
+    holds = False
     for api in let_in(operation, tenant.live, tenant.test):
         for one in (row, *row.also):
-            moment = now()
-            ask(api, operation, one, one.state(api))
+            moment, ids, before = now(), one.state(api), len(transactions)
+            ask(api, operation, one, ids)
+            holds |= holds_the_organisation(transactions[before:])
             left_to_do.do(moment)
+    assert holds == (operation.id in HOLD_THE_ORGANISATION)
     assert [wrong for one in transactions for wrong in out_of_order(one)] == []
     assert [(stale(one), one) for statements in transactions for one in statements if stale(one)] == []
 
@@ -135,6 +153,20 @@ def test_the_locks_of_a_request_are_seen(tenant: Tenant, transactions: list[list
         "assessments",
         "event_sequences",
     ] in [[table for table in tables if table in ORDER] for tables in found]
+
+
+def test_only_a_change_of_status_makes_an_assessment_wait_for_its_organisation(
+    tenant: Tenant, transactions: list[list[str]]
+) -> None:
+    at = f"/assessments/{tenant.live.assessment(cases=1)['slug']}/update/"
+    for body, holds in (
+        ({"title": "Another"}, False),
+        ({"cases": []}, False),
+        ({"status": "archived"}, True),
+    ):
+        transactions.clear()
+        assert tenant.live.patch(at, body).status_code == 200
+        assert holds_the_organisation(transactions) == holds, body
 
 
 @pytest.mark.parametrize("kind", schedule.KINDS, ids=lambda kind: kind.name)
