@@ -47,6 +47,10 @@ class Went:
             per_cent,
         )
 
+    def slowest(self, per_cent: float) -> tuple[str, float]:
+        """Return the kind of request that waits longest, by a percentile: few of a kind are lost among all."""
+        return max(((kind, self.p(per_cent, [kind])) for kind in set(self.kinds)), key=lambda found: found[1])
+
     def first(self) -> dict[str, float]:
         """Return how many seconds the first request of each kind took."""
         found: dict[str, float] = {}
@@ -60,9 +64,11 @@ class Went:
 
     def __str__(self) -> str:
         faults = "".join(f"; {count} x {what}" for what, count in sorted(self.faults.items())[:3])
+        kind, longest = self.slowest(90)
         return (
             f"{self.count / self.seconds:7.0f} /s offered, {self.rate:7.0f} /s answered, p50 {self.p(50):7.1f} ms,"
-            f" p99 {self.p(99):8.1f} ms, p99.9 {self.p(99.9):8.1f} ms, sent late by {self.late:5.1f} ms{faults}"
+            f" p99 {self.p(99):8.1f} ms, p99.9 {self.p(99.9):8.1f} ms, p90 of {kind} {longest:.1f} ms,"
+            f" sent late by {self.late:5.1f} ms{faults}"
         )
 
 

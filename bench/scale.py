@@ -117,6 +117,8 @@ def at_share(name: str, held: Sequence[Round]) -> list[Figure]:
     made = [figures.plain(f"{name}: answered", [one.went.rate for one in held], "/s")]
     for per_cent in PERCENTILES:
         made.append(figures.plain(f"{name}: p{per_cent:g}", [one.went.p(per_cent) for one in held], "ms"))
+    slowest = [one.went.slowest(90)[1] for one in held]
+    made.append(figures.plain(f"{name}: p90 of the kind of request that waits longest", slowest, "ms"))
     for process in held[0].cpu:
         used = [100 * one.cpu[process] / one.went.seconds for one in held]
         made.append(figures.plain(f"{name}: CPU of {process}", used, "% of a core"))

@@ -19,6 +19,25 @@ def read(name: str) -> dict[str, Any]:
     return restore(orjson.loads((PUBLISHED / f"{name}.json").read_bytes()))
 
 
+_SAID, _SHOWN = {"title", "summary", "description"}, {"example", "examples", "externalDocs"}
+
+
+def bare(part: Any, *, are_names: bool = False) -> Any:
+    """Return a document, or a part of it, without what it says and shows to people: a process has several copies.
+
+    The keys of `properties` are names of fields, which may be called as any of these.
+    """
+    if isinstance(part, list):
+        return [bare(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: bare(value, are_names=key == "properties" and not are_names)
+        for key, value in part.items()
+        if are_names or not (key in _SHOWN or (key in _SAID and isinstance(value, str)))
+    }
+
+
 @cache
 def publish(file: str) -> File:
     """Return a published file as it is served."""

@@ -59,7 +59,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         server_args={"static_folder": None, "template_folder": None},
     )
     for name in document.NAMES:
-        spec = document.read(name)
+        spec = document.bare(document.read(name))
         base = spec["servers"][0]["url"].rstrip("/")
         app.add_api(spec, base_path=base, resolver=seats.Handlers(spec), name=name)
     pipelines: seats.Pipelines = {}

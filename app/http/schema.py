@@ -3,10 +3,12 @@
 import copy
 import difflib
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import islice
 from typing import Any
 
 import jsonschema_rs
+import orjson
 
 from app.http import bodies, formats
 from rules.words import say
@@ -81,6 +83,12 @@ def _null_last(type: str) -> bool:
     return type == "null"
 
 
+@cache
+def _compiled(schema: bytes) -> jsonschema_rs.Draft4Validator:
+    """Compile a schema once: each media type of a body has the same, and parameters are those of many operations."""
+    return jsonschema_rs.Draft4Validator(orjson.loads(schema), validate_formats=True, formats=formats.CHECKS)
+
+
 class Schema:
     """One compiled schema: its faults, its defaults, its typed values."""
 
@@ -89,9 +97,7 @@ class Schema:
         self.file_names = {
             name for name, one in schema.get("properties", {}).items() if one.get("format") == "binary"
         }
-        self.validator = jsonschema_rs.Draft4Validator(
-            draft4(schema), validate_formats=True, formats=formats.CHECKS
-        )
+        self.validator = _compiled(orjson.dumps(draft4(schema)))
 
     def faults(self, value: Any, prefix: str = "") -> list[Fault]:
         """Return everything that is wrong with a value."""

@@ -85,7 +85,9 @@ def patience(settings: Settings, *, for_requests: bool) -> Waits:
 def _store(settings: Settings) -> files.Store:
     if not settings.files_s3_bucket:
         return files.Folder(settings.files_dir)
-    return files.Bucket(
+    from gateways.buckets import Bucket
+
+    return Bucket(
         settings.files_s3_bucket,
         endpoint=settings.files_s3_endpoint,
         region=settings.files_s3_region,

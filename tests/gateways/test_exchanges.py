@@ -8,7 +8,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from gateways import briefs, files, models
+from gateways import briefs, buckets, models
 from gateways.exchanges import exchange
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
@@ -96,8 +96,10 @@ def test_a_name_that_is_looked_up_for_ever_holds_nobody(monkeypatch: pytest.Monk
 
 
 def test_a_bucket_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "SECONDS", 0.5)
-    bucket = files.Bucket("cvs", endpoint=dripping.url, region="", access_key="an-id", secret_key="a secret")
+    monkeypatch.setattr(buckets, "SECONDS", 0.5)
+    bucket = buckets.Bucket(
+        "cvs", endpoint=dripping.url, region="", access_key="an-id", secret_key="a secret"
+    )
     for act in (lambda: bucket.get("key"), lambda: bucket.put("key", b"x"), lambda: bucket.delete("key")):
         with pytest.raises(Exception, match=r"[Tt]ime"):
             act()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateways.files import Bucket, Folder, Store
+from gateways.buckets import Bucket
+from gateways.files import Folder, Store
 
 NO_SUCH_KEY = b"<?xml version='1.0'?><Error><Code>NoSuchKey</Code><Message>None.</Message></Error>"
 
