@@ -49,7 +49,8 @@ class Went:
 
     def slowest(self, per_cent: float) -> tuple[str, float]:
         """Return the kind of request that waits longest, by a percentile: few of a kind are lost among all."""
-        return max(((kind, self.p(per_cent, [kind])) for kind in set(self.kinds)), key=lambda found: found[1])
+        each = ((kind, self.p(per_cent, [kind])) for kind in set(self.kinds))
+        return max(each, key=lambda found: found[1], default=("nothing", 0.0))
 
     def first(self) -> dict[str, float]:
         """Return how many seconds the first request of each kind took."""

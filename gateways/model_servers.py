@@ -1,16 +1,14 @@
 """One exchange with a model's server: what `gateways.models` asks goes over the wire here, and nowhere else."""
 
 import asyncio
-import functools
 import logging
-import ssl
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import httpx
 import openai
 
-from gateways.exchanges import CONNECT_SECONDS, run
+from gateways.exchanges import CONNECT_SECONDS, run, trust
 from rules.errors import AiProviderError
 
 log = logging.getLogger("hiring.models")
@@ -54,7 +52,7 @@ async def _take(base_url: str, api_key: str, asked: dict[str, Any], seconds: flo
     async with (
         asyncio.timeout(seconds),
         httpx.AsyncClient(
-            verify=_trust(), timeout=limits, event_hooks=bounds, headers={"Accept-Encoding": "identity"}
+            verify=trust(), timeout=limits, event_hooks=bounds, headers={"Accept-Encoding": "identity"}
         ) as http,
     ):
         client: openai.AsyncOpenAI = openai.AsyncOpenAI(
@@ -103,8 +101,3 @@ async def _bound(response: httpx.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise httpx.DecodingError("The answer is packed.", request=response.request)
     response.stream = _Bounded(response.stream)
-
-
-@functools.cache
-def _trust() -> ssl.SSLContext:
-    return httpx.create_ssl_context()  # reading it takes longer than most exchanges

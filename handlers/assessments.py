@@ -55,7 +55,7 @@ def update_assessment(session: Session, caller: Caller, slug: str, body: Body) -
     """Change settings and status; `cases` is the full set."""
     rules.check_plan(caller.plan, body)
     settings, wanted = _apart(session, caller, body)
-    if "status" in settings:  # which may need room; other changes of an organisation wait for nobody else's
+    if "status" in settings:  # which may need room; whatever else changes waits for no other assessment
         organisations.lock(session, caller)
     assessment = assessments.get(session, caller, slug, for_update=True)
     move = rules.move(assessment.status, settings.pop("status", assessment.status))

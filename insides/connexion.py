@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Never
 
-# What Connexion loads for tests, and for documents on other machines: a tenth of a start, and 10 MiB. Whoever wants
+# What Connexion loads for tests, and for documents on other machines: a twentieth of a start, and 11 MiB. Whoever wants
 # one of them loads it before.
 LEFT_OUT = ("starlette.testclient", "requests", "httpx")
 

@@ -34,12 +34,14 @@ def while_held(
     with psycopg.connect(database_url) as holder, ThreadPoolExecutor(len(asks)) as pool:
         holder.execute(hold, [key])  # type: ignore[arg-type]  # of a test
         asked = [pool.submit(ask) for ask in asks]
-        waiting = 0
-        while waiting < len(asks):
+        for _ in range(TRIES):
             [waiting] = holder.execute(  # type: ignore[misc]
                 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
             ).fetchone()
             holder.execute("SELECT pg_stat_clear_snapshot()")
             assert not any(one.done() for one in asked), [one.result().text for one in asked if one.done()]
+            if waiting == len(asks):
+                break
         holder.commit()
+        assert waiting == len(asks), "not all of them wait"
         return [one.result() for one in asked]

@@ -99,7 +99,7 @@ def place(alone: Change, token: str, id: UUID) -> Place:
 
 def save(change: Change, place: Place, answer: Any, language: str | None = None) -> None:
     """Keep an answer (None clears it); the time since the candidate's last save was spent on this case."""
-    save = _SAVE.bound(
+    written = _SAVE.bound(
         token=place.token,
         place=place.id,
         moment=place.moment,
@@ -107,6 +107,6 @@ def save(change: Change, place: Place, answer: Any, language: str | None = None)
         language=language,
     )
     if is_on_loop(change):
-        telling.leave(change, save)
+        telling.leave(change, written)
     else:
-        save.run(change)
+        written.run(change)

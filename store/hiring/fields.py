@@ -63,15 +63,11 @@ def all_of(session: Session, job: Job) -> list[ApplicationField]:
     return LIST.everything(session, job_id=job.id)
 
 
-_ALL = Prepared(
-    select(ApplicationField)
-    .where(ApplicationField.job_id == bindparam("job_id"))
-    .order_by(ApplicationField.sort_order, ApplicationField.id)
-)
+_ALL = Prepared(LIST.rows.order_by(*LIST.orders["sort_order"]))
 
 
 def read_all(means: Means, job: Any) -> list[Any]:
-    """Read the columns of the same."""
+    """Read the columns of all questions of a job in their order."""
     return _ALL.all(means, job_id=job.id)
 
 

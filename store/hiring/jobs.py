@@ -135,8 +135,12 @@ LIST = listing.Listing(
     },
     beside=_BESIDE,
 )
-_WHOLE = (one for one in Job.__table__.columns if one.name != "application_count")
-_READER = Reader(Job, *_WHOLE, _APPLICATIONS, beside=_BESIDE)
+_READER = Reader(
+    Job,
+    *(one for one in Job.__table__.columns if one.name != "application_count"),
+    _APPLICATIONS,
+    beside=_BESIDE,
+)
 
 
 def read(means: Means, caller: Caller, key: str) -> Any:

@@ -63,8 +63,8 @@ def test_it_leaves_what_a_transaction_leaves(
         }
         assert row.answer == [answer]
         assert row.saved_at == row.updated_at == invited.session().saved_at  # type: ignore[union-attr]  # it has begun
-        kept.append((row.language, row.status, row.time_spent_seconds // 5))
-    assert kept == [("javascript", None, 12)] * 2
+        kept.append((row.language, row.status, row.time_spent_seconds // 30))
+    assert kept == [("javascript", None, 2)] * 2
 
 
 def test_a_list_of_results_that_changed_does_not_name_one_for_an_answer(http: TestClient) -> None:
