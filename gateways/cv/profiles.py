@@ -36,10 +36,7 @@ _MARKDOWN = re.compile(r"^\s*#{1,6}\s+|\*\*|__")
 
 def profile(text: Text, today: date) -> dict[str, Any]:
     """Read a profile from a CV's text; positions that go on end `today`."""
-    lines = [
-        _clean(line[at : at + LONGEST]) for line in text.lines for at in range(0, len(line) or 1, LONGEST)
-    ]
-    whole = "\n".join(lines)[:MAX_CHARACTERS]
+    whole = _whole(text.lines)
     lines = whole.split("\n")
     parts = sections.split(whole)
     held = _positions(parts, today)
@@ -62,6 +59,19 @@ def profile(text: Text, today: date) -> dict[str, Any]:
         "education": career.education(_learning(parts), today),
         "text": whole,
     }
+
+
+def _whole(lines: Iterable[str]) -> str:
+    """Join lines, cleaned and cut, as far as a profile's text goes; what comes after that costs nothing."""
+    kept: list[str] = []
+    length = 0
+    for line in lines:
+        for at in range(0, len(line) or 1, LONGEST):
+            kept.append(_clean(line[at : at + LONGEST]))
+            length += len(kept[-1]) + 1
+            if length > MAX_CHARACTERS:
+                return "\n".join(kept)[:MAX_CHARACTERS]
+    return "\n".join(kept)
 
 
 def _positions(parts: Sequence[sections.Section], today: date) -> list[dict[str, Any]]:

@@ -13,7 +13,9 @@ import docx
 import pytest
 
 from gateways.cv import reading
+from gateways.cv.profiles import profile
 from gateways.cv.reading import TOO_LONG
+from gateways.cv.texts import Text
 from tests.cvs import latin
 from tests.cvs.expected import TODAY
 from tests.cvs.makers import Page, paragraphs, word
@@ -326,3 +328,10 @@ def test_a_text_that_goes_on_for_ever_is_read_in_time(text):
     parsed = reading.parse(text.encode(), today=TODAY)
     assert parsed.error is None
     assert len(parsed.text) <= 100_000
+
+
+@pytest.mark.parametrize("line", ["", "a", "x" * 3_000], ids=["empty", "short", "long"])
+def test_what_comes_after_the_longest_text_is_not_looked_at(line):
+    lines = iter([line] * 500_000)
+    assert len(profile(Text(lines), TODAY)["text"]) == 100_000
+    assert len(list(lines)) >= 500_000 - 100_001

@@ -78,6 +78,7 @@ const invite = () =>
   });
 const invited = fine(await invite());
 const again = await invite();
+fine(again);
 await take(invited.invite_token);
 const result = await graded(invited.invite_token);
 
