@@ -16,7 +16,7 @@ class Page:
 
     def map(self, show: Callable[[Any], Any]) -> "Page":
         """Return the same page with each row as `show` shows it."""
-        return replace(self, results=[show(row) for row in self.results])
+        return Page([show(row) for row in self.results], self.next, self.previous, self.more)
 
     def beside(self, **more: Any) -> "Page":
         """Return the same page with what the list says beside its rows."""

@@ -8,7 +8,7 @@ import itertools
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import psycopg
@@ -203,13 +203,13 @@ def _shape(names: list[str]) -> Callable[[Sequence[Any]], Any]:
     if not prefixed:
         return whole._make
     parts, start = [], len(plain)
+    known: dict[str, Any] = {"make": whole._make}
     for prefix, group in itertools.groupby(prefixed, lambda pair: pair[0]):
         inner = namedtuple(prefix, [name for _, name in group])  # type: ignore[misc]  # the same
-        parts.append((inner._make, start, start + len(inner._fields)))
-        start += len(inner._fields)
-    first = len(plain)
-
-    def shape(values: Sequence[Any]) -> Any:
-        return whole._make((*values[:first], *[make(values[begin:end]) for make, begin, end in parts]))
-
-    return shape
+        end = start + len(inner._fields)
+        known[f"make{start}"] = inner._make
+        parts.append(f"make{start}(values[{start}:{end}])")
+        start = end
+    # Only numbers of ours are written here. Written out it takes less than half of the time of a loop, for each row.
+    shape = eval(f"lambda values: make((*values[:{len(plain)}], {', '.join(parts)}))", known)  # noqa: S307
+    return cast("Callable[[Sequence[Any]], Any]", shape)
