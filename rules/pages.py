@@ -16,7 +16,7 @@ class Page:
 
     def map(self, show: Callable[[Any], Any]) -> "Page":
         """Return the same page with each row as `show` shows it."""
-        return Page([show(row) for row in self.results], self.next, self.previous, self.more)
+        return replace(self, results=[show(row) for row in self.results])
 
     def beside(self, **more: Any) -> "Page":
         """Return the same page with what the list says beside its rows."""

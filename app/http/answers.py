@@ -3,7 +3,7 @@
 import gzip
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -76,14 +76,8 @@ def _list(made: Made, request: Request) -> Answer:
 def _page_url(request: Request, cursor: str | None) -> str | None:
     if cursor is None:
         return None
-    return f"{links.base()}{request.path}?{_asked(request.query)}cursor={cursor}"
-
-
-@lru_cache(maxsize=256)  # readers of a list ask for it again in the same way
-def _asked(query: bytes) -> str:
-    """Write what a list was asked for without its cursor, ready for another one."""
-    kept = [(name, value) for name, value in parse_qsl(query.decode()) if name != "cursor"]
-    return f"{urlencode(kept)}&" if kept else ""
+    query = [(name, value) for name, value in parse_qsl(request.query.decode()) if name != "cursor"]
+    return f"{links.base()}{request.path}?{urlencode([*query, ('cursor', cursor)])}"
 
 
 def _file(made: Made, request: Request) -> Answer:

@@ -42,7 +42,7 @@ def profile(text: Text, today: date) -> dict[str, Any]:
     held = _positions(parts, today)
     head = sections.lines(parts, "head", "contact", "summary")
     mails = contacts.emails(whole)
-    name = _name(lines, [_clean(line) for line in text.prominent], mails)
+    name = _name(lines, [_clean(line[:LONGEST]) for line in text.prominent], mails)
     headline = _headline(sections.lines(parts, "head", "contact"), name)
     return {
         "name": name,

@@ -12,8 +12,7 @@ from pathlib import Path
 import docx
 import pytest
 
-from gateways.cv import reading
-from gateways.cv.profiles import profile
+from gateways.cv import profiles, reading
 from gateways.cv.reading import TOO_LONG
 from gateways.cv.texts import Text
 from tests.cvs import latin
@@ -333,5 +332,15 @@ def test_a_text_that_goes_on_for_ever_is_read_in_time(text):
 @pytest.mark.parametrize("line", ["", "a", "x" * 3_000], ids=["empty", "short", "long"])
 def test_what_comes_after_the_longest_text_is_not_looked_at(line):
     lines = iter([line] * 500_000)
-    assert len(profile(Text(lines), TODAY)["text"]) == 100_000
+    assert len(profiles.profile(Text(lines), TODAY)["text"]) == 100_000
     assert len(list(lines)) >= 500_000 - 100_001
+
+
+def test_a_line_is_looked_at_in_pieces_and_a_title_no_further_than_the_first(monkeypatch):
+    looked_at = []
+    monkeypatch.setattr(
+        profiles, "_clean", lambda line, clean=profiles._clean: looked_at.append(len(line)) or clean(line)
+    )
+    found = profiles.profile(Text(["x" * 3_000_000], prominent=["Ada " * 1_000_000]), TODAY)
+    assert max(looked_at) == 1_000
+    assert found["name"] is None

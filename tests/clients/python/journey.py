@@ -112,6 +112,7 @@ def main() -> None:
     person = InvitationCreate(email="amina@example.com", name="Amina Diallo", external_id="python-1")
     invited = fine(create_invitation.sync(made.slug, client=client, body=person, idempotency_key="python-1"))
     again = create_invitation.sync_detailed(made.slug, client=client, body=person, idempotency_key="python-1")
+    fine(again.parsed)
     take(invited.invite_token)
     result = graded(invited.invite_token)
 
