@@ -33,6 +33,7 @@ from hiring_client.models import (
     CaseToAttach,
     InvitationCreate,
     JobCreate,
+    ListApplicationsOrdering,
     ListPlatformCasesCaseType,
     Refusal,
     Result,
@@ -87,7 +88,11 @@ def pages(job: str) -> list[str]:
     while True:
         page = fine(
             list_applications.sync(
-                client=client, job_slug=job, page_size=1, cursor=cursor if cursor else UNSET
+                client=client,
+                job_slug=job,
+                ordering=ListApplicationsOrdering("submitted_at"),
+                page_size=1,
+                cursor=cursor if cursor else UNSET,
             )
         )
         found += [one.email for one in page.results]

@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   });
   const pages: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await applications.listApplications({ jobSlug: job.slug, pageSize: 1, cursor });
+    const page = await applications.listApplications({ jobSlug: job.slug, ordering: "submitted_at", pageSize: 1, cursor });
     pages.push(...page.results.map((one) => one.email));
     cursor = page.next && new URL(page.next).searchParams.get("cursor");
   }

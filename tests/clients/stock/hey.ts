@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   );
   const pages: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { job_slug: job.slug, page_size: 1, ...(cursor && { cursor }) };
+    const query = { job_slug: job.slug, ordering: "submitted_at" as const, page_size: 1, ...(cursor && { cursor }) };
     const page: { results: { email: string }[]; next: string | null } = await fine(api.listApplications({ query }));
     pages.push(...page.results.map((one) => one.email));
     cursor = page.next && new URL(page.next).searchParams.get("cursor");

@@ -45,7 +45,9 @@ def pages(job: str) -> list[str]:
     found: list[str] = []
     cursor = None
     while True:
-        page = applications.list_applications(job_slug=job, page_size=1, cursor=cursor)
+        page = applications.list_applications(
+            job_slug=job, ordering="submitted_at", page_size=1, cursor=cursor
+        )
         found += [one.email for one in page.results]
         if page.next is None:
             return found

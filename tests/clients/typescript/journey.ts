@@ -115,7 +115,7 @@ const pages: string[] = [];
 for (let cursor: string | null = ""; cursor !== null; ) {
   const page: components["schemas"]["ApplicationList"] = fine(
     await client.GET("/applications/", {
-      params: { query: { job_slug: job.slug, page_size: 1, ...(cursor && { cursor }) } },
+      params: { query: { job_slug: job.slug, ordering: "submitted_at", page_size: 1, ...(cursor && { cursor }) } },
     }),
   );
   pages.push(...page.results.map((one) => one.email));
