@@ -261,6 +261,25 @@ def test_nobody_is_enrolled_by_an_advance_that_is_refused(tenant: Tenant) -> Non
     assert len(told(tenant.live, "pipeline.enrolled")) == 1
 
 
+@pytest.mark.parametrize(
+    ("ordering", "misses"), [("submitted_at", False), ("-submitted_at", False), ("-l3_score", True)]
+)
+def test_a_score_that_comes_between_two_pages_moves_nobody_in_the_order_in_which_they_came(
+    tenant: Tenant, ordering: str, misses: bool
+) -> None:
+    job = arrange(tenant.live, PYTHON)
+    ids = [apply(tenant.live, job) for _ in range(3)]
+    query = {"job_slug": job, "ordering": ordering, "page_size": 1}
+    page = tenant.live.get("/applications/", params=query).json()
+    met = [one["id"] for one in page["results"]]
+    late = next(id for id in ids if id not in met)
+    screen(late)
+    while page["next"]:
+        page = tenant.live.get(page["next"].partition("/api/v1/public")[2]).json()
+        met += [one["id"] for one in page["results"]]
+    assert sorted(met) == sorted(id for id in ids if not (misses and id == late))
+
+
 # --- Rerun
 
 
