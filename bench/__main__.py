@@ -48,6 +48,8 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := set(given.benches) - set(BENCHES):
         parser.error(f"There is no bench {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}.")
+    if given.write and given.benches:
+        parser.error("--write runs nothing: give the benches alone, then --write alone.")
     failed = (
         []
         if given.write

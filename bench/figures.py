@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
@@ -32,6 +32,10 @@ CACHE = ROOT / ".cache"
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 _running: dict[str, Servers] = {}  # of the place that there is
 SERVER, LOAD = {CORES[0]} if CORES else set(), {CORES[-1]} if CORES else set()
+
+# Of the machine's time, from which on what others use disturbs a measure, and how often it is tried then.
+DISTURBED, TRIES = 0.05, 3
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -259,6 +263,14 @@ def others(since: tuple[float, float, float]) -> float:
     """Return which share of the machine's time others have used."""
     idle, whole, ours = (after - before for before, after in zip(since, usage(), strict=True))
     return max(0.0, whole - idle - ours) / max(1.0, whole)
+
+
+def calm(measure: Callable[[], T], disturbed: Callable[[T], float]) -> T:
+    """Measure; again where others used too much of the machine meanwhile. Return what they disturbed least."""
+    tried: list[T] = []
+    while len(tried) < TRIES and not (tried and disturbed(tried[-1]) <= DISTURBED):
+        tried.append(measure())
+    return min(tried, key=disturbed)
 
 
 def family(pid: int) -> list[int]:

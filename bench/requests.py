@@ -27,8 +27,6 @@ from bench.sides import (
     start_peer,
 )
 
-# Of the machine's time, from which on what others use disturbs a round, and how often it is tried then.
-DISTURBED, TRIES = 0.05, 3
 # What we are to be beside a peer, as a multiple of it: kind, measure, peer, and how much.
 TARGETS = {
     ("get", "cpu", "floor"): ("<=", 2.0),
@@ -106,10 +104,7 @@ def tune(settings: Settings, sides: dict[str, Side], key: str, seconds: float, f
 
 def calm(side: Side, kind: str, key: str, seconds: float, folder: Path) -> Round:
     """Load one side; again where others disturbed it. Return the round that they disturbed least."""
-    tried: list[Round] = []
-    while len(tried) < TRIES and not (tried and tried[-1].others <= DISTURBED):
-        tried.append(load(side, kind, key, seconds, folder))
-    return min(tried, key=lambda one: one.others)
+    return figures.calm(lambda: load(side, kind, key, seconds, folder), lambda found: found.others)
 
 
 def load(side: Side, kind: str, key: str, seconds: float, folder: Path) -> Round:

@@ -80,8 +80,8 @@ def mixed(place: Place, among: int, lengths: Lengths) -> tuple[list[Figure], int
     with place.serve() as web:
 
         def tried(rate: int, seconds: float) -> Step:
-            task = place.mixed(web, 0, among, rate=rate, seconds=seconds)
-            return Step(rate, place.run(web, task)[0].went)
+            [held] = place.calm(web, lambda: [place.mixed(web, 0, among, rate=rate, seconds=seconds)])
+            return Step(rate, held.went)
 
         place.warm(web, lambda seconds: [place.mixed(web, 0, among, rate=FIRST, seconds=seconds)])
         found = loaders.search(

@@ -3,7 +3,7 @@
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +37,7 @@ class Round:
     cpu: dict[str, float]
     memory: dict[str, float]
     waits: Counter[str]
+    others: float  # which share of the machine's time they used
 
     @property
     def locked(self) -> float:
@@ -96,31 +97,39 @@ class Place:
 
     def run(self, web: Web, *tasks: dict[str, Any]) -> list[Round]:
         """Offer loads beside each other; what the processes used is that of all of them."""
-        processes = samples.servers(self.settings) | {"web": web.pid}
+        processes, began = samples.servers(self.settings) | {"web": web.pid}, figures.usage()
         with (
             offered.started(tasks) as begin,
             samples.used(processes) as cpu,
             samples.waits(self.settings) as waits,
         ):
             told = begin()
+        others = figures.others(began)
         cpu["load"] = sum(one["cpu"] for one in told)
         memory = {name: sum(map(samples.pss, figures.family(pid))) for name, pid in processes.items()}
         memory["load"] = sum(one["memory"] for one in told)
         return [
-            Round(Went(one, task["seconds"]), cpu, memory, waits)
+            Round(Went(one, task["seconds"]), cpu, memory, waits, others)
             for one, task in zip(told, tasks, strict=True)
         ]
 
-    def sound(self, web: Web, make: Any, *, what: str) -> list[Round]:
-        """Do the same with the tasks that `make` makes, again where the first was late; nothing where each try was.
+    def calm(self, web: Web, make: Callable[[], list[dict[str, Any]]]) -> list[Round]:
+        """Do the same with the tasks that `make` makes, again where others disturbed it; the least disturbed counts."""
+        return figures.calm(lambda: self.run(web, *make()), lambda found: found[0].others)
+
+    def sound(self, web: Web, make: Callable[[], list[dict[str, Any]]], *, what: str) -> list[Round]:
+        """Do the same again where the first load was late; nothing where each try was.
 
         Of that one are the figures. A burst beside it is due at one moment, and sent as fast as it can be.
         """
         for _ in range(TRIES):
-            found = self.run(web, *make())
+            found = self.calm(web, make)
             for one in found:
                 print(f"  {what}: {one.went}", flush=True)
-            print(f"    statements under way: {found[0].waits.most_common(5)}", flush=True)
+            print(
+                f"    others used {found[0].others:.1%}; statements under way: {found[0].waits.most_common(5)}",
+                flush=True,
+            )
             if found[0].went.is_sound:
                 return found
             self.refused += 1

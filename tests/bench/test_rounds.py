@@ -1,5 +1,7 @@
 """Beside what a bench reached stand the least and the most of its rounds: it gives all of them, and no median."""
 
+import pytest
+
 from app.instance.settings import ROOT
 from bench import depth, figures
 from bench.depth_lists import every
@@ -35,3 +37,15 @@ def test_a_page_for_which_an_index_is_walked_from_end_to_end_is_missed() -> None
     walked = depth.Found("by reminded_at", 3, firsts=[240.0, 250.0, 260.0], passed=900_000)
     [slowest] = [one for one in depth.tell(next(iter(every(1000))), [walked]) if "slowest" in one.name]
     assert (slowest.value, slowest.target, slowest.met) == (250.0, "<= 100", False)
+
+
+@pytest.mark.parametrize(
+    ("others", "kept"),
+    [([0.04, 0.01], 0.04), ([0.2, 0.05, 0.0], 0.05), ([0.3, 0.1, 0.2, 0.0], 0.1)],
+    ids=["calm at once", "calm at the second", "never calm"],
+)
+def test_what_others_disturbed_is_measured_again_and_least_of_three_counts(
+    others: list[float], kept: float
+) -> None:
+    coming = iter(others)
+    assert figures.calm(lambda: next(coming), lambda one: one) == kept
