@@ -28,7 +28,8 @@ insides.connexion.trust_documents()
 # The entrance answers what nobody else has; the other two are for who writes an application.
 NOT_NEEDED = (ServerErrorMiddleware, SwaggerUIMiddleware, ResponseValidationMiddleware)
 SPARE = 6  # connections for the lanes, which hold none while they wait for others, and for live rooms
-KEYS = 4  # connections of the loop for looking keys up, beside those of what is read
+# Connections of the loop: for looking keys up, beside those of what is read, and for the bell beside those of changes.
+KEYS, BELL = 4, 1
 
 
 def pool_size(settings: Settings) -> int:
@@ -42,7 +43,7 @@ def create_app(settings: Settings) -> connexion.FlaskApp:
         settings,
         pool_size=pool_size(settings),
         loop_readers=settings.reads_at_once + KEYS,
-        loop_writers=settings.changes_at_once,
+        loop_writers=settings.changes_at_once + BELL,
         for_requests=True,
     )
     limits.configure(settings.candidate_limit)

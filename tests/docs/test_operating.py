@@ -55,7 +55,8 @@ def test_every_setting_is_explained_with_its_default() -> None:
 def test_the_connections_of_each_process_are_as_many_as_it_may_hold() -> None:
     usual = Settings(database_url="", redis_url="", base_url="", secret_key="")
     most = engine.most_connections
-    web = most(application.pool_size(usual)) + usual.reads_at_once + application.KEYS + usual.changes_at_once
+    of_loop = usual.reads_at_once + application.KEYS + usual.changes_at_once + application.BELL
+    web = most(application.pool_size(usual)) + of_loop
     held = (web + lanes.CLOCK_THREADS, most(processes.pool_size(KINDS)), most(processes.SCHEDULE_POOL))
     said = re.search(r"(\d+) for each web process, (\d+) for each worker, (\d+) for each schedule", PAGE)
     assert said is not None
