@@ -94,8 +94,8 @@ class Side:
 
 def text(prepared: Prepared) -> str:
     """Return a statement's text, what is fixed in it written out."""
-    written = prepared.text
-    for name, value in prepared.fixed.items():
+    written, _, fixed, _ = prepared.of_threads
+    for name, value in fixed.items():
         written = written.replace(f"%({name})s", str(value))
     return written
 

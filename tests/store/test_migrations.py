@@ -264,7 +264,7 @@ def test_statements_that_were_prepared_go_on_where_a_newer_version_adds_a_column
 
 
 def test_no_prepared_statement_gives_whatever_columns_there_are(app: object) -> None:
-    statements = [one.text for one in kept.every(Prepared)]
+    statements = [one.of_threads.text for one in kept.every(Prepared)]
     assert len(statements) > 10
     assert [one for one in statements if re.search(r"\w\.\*", one)] == []
 

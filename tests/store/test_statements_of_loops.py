@@ -4,6 +4,7 @@ are not guessed from values there."""
 import asyncio
 import importlib
 import pkgutil
+import re
 from itertools import product
 
 import asyncpg
@@ -36,7 +37,7 @@ def every_statement() -> dict[str, Prepared]:
                 ways = [(name, value) for value, met in asked.instead.items() if met is not None]
                 ways += [(name, None)] if asked.condition is not None else []
                 found += [one.prepare(Form(order, (way,), True)) for way in ways]
-    return {one.number()[0]: one for one in (*found, *(one.limited() for one in found))}
+    return {one.of_loops.text: one for one in (*found, *(one.of_squads for one in found))}
 
 
 @pytest.mark.usefixtures("app")
@@ -57,3 +58,11 @@ def test_every_statement_is_understood_without_its_values(settings: Settings) ->
 
     found = asyncio.run(refused())
     assert not found, "\n".join(f"{why}: {text}" for text, why in found.items())
+
+
+@pytest.mark.usefixtures("app")
+def test_a_statement_says_the_same_by_a_thread_and_on_a_loop() -> None:
+    for one in every_statement().values():
+        by_thread, on_loop = one.of_threads, one.of_loops
+        assert (by_thread.fixed, by_thread.tells_use) == (on_loop.fixed, on_loop.tells_use)
+        assert set(re.findall(r"%\((\w+)\)s", by_thread.text)) == set(on_loop.names)

@@ -77,7 +77,7 @@ def test_as_many_are_looked_at_as_have_the_address_or_the_reference(
     statement: Callable[[], Prepared], wired: Any
 ) -> None:
     prepared = statement()
-    written, names = prepared.number()
+    written, names, fixed, _ = prepared.of_loops
     with store.transaction() as session:
         many = one_of_many(session)
         for table in ("assessments", "invitations", "organisations"):
@@ -88,7 +88,7 @@ def test_as_many_are_looked_at_as_have_the_address_or_the_reference(
         driver.execute(f"PREPARE look ({types}) AS {written}")
         given = {"organisation_id": many.organisation_id, "livemode": True, "assessment_id": many.id}
         given |= {"key": many.slug, "email": "c7@example.com", "external_id": "reference-9", "id": None}
-        given |= prepared.fixed
+        given |= fixed
         values = ", ".join("NULL" if given[name] is None else f"'{given[name]}'" for name in names)
         [(plan,)] = driver.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE look ({values})").fetchall()
         driver.execute("DEALLOCATE look")
