@@ -4,8 +4,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import docx
-
 
 @dataclass(frozen=True)
 class Written:
@@ -20,6 +18,8 @@ def write(lines: Sequence[str], *, as_word: bool) -> Written:
     """Write a CV's lines as a Word file, or as plain text."""
     if not as_word:
         return Written("cv.txt", "\n".join(lines).encode(), "text/plain")
+    import docx
+
     document, kept = docx.Document(), io.BytesIO()
     for line in lines:
         document.add_paragraph(line)

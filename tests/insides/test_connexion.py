@@ -25,7 +25,7 @@ def test_the_chain_is_built_before_anybody_asks() -> None:
 def test_what_is_never_reached_is_not_loaded_and_there_for_whoever_loads_it() -> None:
     code = """
 import sys, insides.connexion, app.http.application
-assert not {"starlette.testclient", "requests", "icalendar"} & set(sys.modules), "it is loaded after all"
+assert not {"starlette.testclient", "requests", "icalendar", "docx"} & set(sys.modules), "it is loaded after all"
 from starlette.testclient import TestClient
 import requests
 assert requests.get and TestClient.get
