@@ -431,21 +431,20 @@ def test_erasing_does_not_read_what_grows(tenant: Tenant, monkeypatch: pytest.Mo
     api = tenant.live
     states.a_verified_webhook(api)
     made = applied(api)
-    run, asked = Prepared.execute, []
+    run, asked = Prepared._cursor, []
 
-    def noted(self: Prepared, means: Any, caller: Any, values: dict[str, Any]) -> Any:
-        found = run(self, means, caller, values)
-        asked.append((self.text, dict(values)))
-        return found
+    def noted(self: Prepared, means: Any, values: dict[str, Any]) -> Any:
+        asked.append((self.of_threads.text, dict(values)))
+        return run(self, means, values)
 
     with store.transaction() as session:
         for statement in FILL.split(";\n")[:-1]:
             session.execute(text(statement), {"owner": tenant.organisation.id, **TOLD})
         session.execute(text(f"ANALYZE {', '.join(TOLD)}"))
         caller = Caller(tenant.organisation.id, livemode=True, plan_name="growth")
-        monkeypatch.setattr(Prepared, "execute", noted)
+        monkeypatch.setattr(Prepared, "_cursor", noted)
         store_erasing.erase(session, caller, UUID(made["candidate_id"]))
-        monkeypatch.setattr(Prepared, "execute", run)
+        monkeypatch.setattr(Prepared, "_cursor", run)
         driver: Any = session.connection().connection.driver_connection
         plans = [
             "\n".join(line for (line,) in driver.execute(f"EXPLAIN {statement}", values).fetchall())

@@ -208,7 +208,7 @@ def test_a_turn_looks_at_what_it_takes_and_not_at_all_that_waits(caller: Any) ->
     with store.transaction() as session:
         session.execute(text("ANALYZE events"))
         driver: Any = session.connection().connection.driver_connection
-        asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + fanout._WAITING.text
+        asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + fanout._WAITING.of_threads.text
         given = {"limit": 30, "kind": "fan-out", "without": [], "modes": []}
         [(plan,)] = driver.execute(asked, given).fetchall()
         of_one = driver.execute(

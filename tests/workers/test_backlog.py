@@ -119,7 +119,7 @@ def rows_of_deliveries(plan):
 def asked(session, statement, **values):
     """Carry a statement out, and return what it did."""
     connection = session.connection().connection.driver_connection
-    asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement.text
+    asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement.of_threads.text
     [(plan,)] = connection.execute(asked, values | {"moment": now()}).fetchall()
     return plan[0]["Plan"]
 

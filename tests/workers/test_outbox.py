@@ -203,7 +203,7 @@ def test_whose_turn_it_is_is_found_without_reading_a_flood():
             "until": now(),
         }
         ((plan,),) = means.connection.execute(
-            f"EXPLAIN (ANALYZE, FORMAT JSON) {outbox._TAKE.text}", given
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {outbox._TAKE.of_threads.text}", given
         ).fetchall()
     assert max(rows_read(plan[0]["Plan"])) < 200  # a few of each party that other tests have left
 
