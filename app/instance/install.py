@@ -51,10 +51,12 @@ def _install(here: Path, venv: Path, extras: str, stamp: str, lock: int) -> None
     started = time.monotonic()
     _say(f"Installing into {venv} (Python {sys.version.split()[0]}; about a minute) …")
     if not _usable(venv, here):
+        # Whoever has the environment active calls us by the Python in it, which is gone in a moment.
+        python = sys._base_executable  # type: ignore[attr-defined]  # noqa: SLF001 - `venv` itself goes by it
         _clear(venv, here)
         (venv / "installing").write_text(f"{here}\n")
         # It takes no link, only what a link leads to.
-        _run([sys.executable, "-m", "venv", str(venv.resolve())], here, lock, started)
+        _run([python, "-m", "venv", str(venv.resolve())], here, lock, started)
     (venv / "installing").write_text(f"{here}\n")
     pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
     options = ["--progress-bar", "off", "--no-compile", "-c", "constraints.txt", "-e", f".[{extras}]"]

@@ -125,6 +125,15 @@ def test_a_half_finished_install_is_made_anew(clone: Path) -> None:
     assert run(clone / "hiring", "x")[0] == "ran x\n"
 
 
+def test_an_environment_that_is_active_is_made_anew_too(clone: Path) -> None:
+    run(clone / "hiring", "up")
+    (clone / ".venv" / "installing").touch()
+    active = os.environ | {"PATH": f"{clone / '.venv' / 'bin'}:{os.environ['PATH']}"}
+    out, err = run(clone / "hiring", "up", env=active)
+    assert out == "ran up\n"
+    assert "Installed" in err
+
+
 def test_a_linked_folder_is_used_and_made_anew_where_it_was_left_half_finished(
     clone: Path, tmp_path: Path
 ) -> None:
