@@ -42,7 +42,7 @@ def _step(field: Any, name: str, known: dict[str, Any]) -> str:
     if write in _USUAL:  # most fields, and most of these hold what they are for
         usual = _USUAL[write].__name__
         return f"(v if type(v := {read}) is {usual} or v is None else {call(write)}(v))"
-    return f"{call(write)}({read})"
+    return f"(None if (v := {read}) is None else {call(write)}(v))"
 
 
 def _write(field: Any) -> Write:
