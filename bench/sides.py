@@ -19,11 +19,12 @@ import store
 from app.instance.settings import Settings
 from bench import figures
 from rules.caller import Caller
+from schemas import emails
 from store import events
 from store.accounts import keys, limits, organisations
 from store.accounts.organisations import Organisation
 from store.assessing import assessments, at_once, invitations, inviting
-from store.database import bell, listing
+from store.database import bell, engine, listing
 from store.database.prepared import Prepared
 
 PEERS = Path(__file__).parent / "peers"
@@ -108,6 +109,15 @@ SQL = {
     "invite": text(at_once._alone(livemode=True, of_squads=False)),
     "bell": text(bell._NOTIFY),
 }
+# What a peer does as the product does it, whatever that is by now.
+GIVEN = {
+    "sql": SQL,
+    "lua": limits._LUA,
+    "settings": engine.SETTINGS,
+    "usual_email": emails._USUAL.pattern,
+    "short_email": emails._SHORT,
+    "bell_rests": bell.QUIET_SECONDS,
+}
 
 
 def environment(name: str) -> Path:
@@ -150,7 +160,7 @@ def prepare() -> str:
 
 def start(settings: Settings, folder: Path) -> dict[str, Side]:
     """Start the product and every peer."""
-    (folder / STATEMENTS).write_text(json.dumps({"sql": SQL, "lua": limits._LUA}))
+    (folder / STATEMENTS).write_text(json.dumps(GIVEN))
     return {OURS: start_ours(settings)} | {
         name: start_peer(settings, folder, peer, peer.at_once[-1]) for name, peer in SIDES.items()
     }

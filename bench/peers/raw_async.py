@@ -98,6 +98,7 @@ async def _ring() -> None:
     while await _bell.wait():
         _bell.clear()
         await database.rows("bell", {})
+        await asyncio.sleep(work.GIVEN["bell_rests"])
 
 
 async def admit(authorization: str | None, scope: str, *, reads: bool):

@@ -17,6 +17,7 @@ from tests.waiting import BLOCKED
 
 WRITERS = 2  # one for a change, and one for the bell
 RINGS = 200
+SECONDS = 60  # for a test that hangs
 _BACKEND = Prepared(text("SELECT pg_backend_pid() AS id"))
 _WAIT = Prepared(text("SELECT pg_advisory_lock(62)"))
 
@@ -48,12 +49,12 @@ def in_loop(work: Any) -> Any:
     """Carry a coroutine out in a loop of its own, and leave no connection there."""
 
     async def whole() -> Any:
-        try:
-            return await work()
-        finally:
+        async with asyncio.timeout(SECONDS):
+            found = await work()
             while loops.writers()._made > len(loops.writers()._idle):
                 await asyncio.sleep(0.01)  # the bell has one still
-            loops.writers().forget()
+        loops.writers().forget()
+        return found
 
     return asyncio.run(whole())
 
@@ -103,7 +104,6 @@ def test_the_bell_rings_while_every_change_waits_for_a_lock(ears: bell.Listener,
     def change() -> None:
         with engine.on_loop() as means:
             _WAIT.all(means)
-            _BACKEND.first(means)
 
     async def ring(holder: psycopg.Connection[Any]) -> list[int]:
         changes = [asyncio.create_task(greenlets.run(change)) for _ in range(WRITERS - 1)]
