@@ -14,7 +14,7 @@ from connexion import FlaskApp
 from starlette.testclient import TestClient
 
 import gateways.sandbox
-from app.http.application import create_app
+from app.http.application import BELL, KEYS, create_app
 from app.http.threads import lanes
 from app.http.threads.hop import Hop
 from app.http.threads.lanes import ORDINARY
@@ -24,7 +24,7 @@ from gateways import files
 from gateways.load import Load
 from gateways.sandbox import Run
 from handlers import health as handlers
-from store.database import greenlets
+from store.database import greenlets, loops
 from store.operating import health
 from tests import api, asgi, receiver
 from tests.api import Api, Tenant
@@ -336,3 +336,10 @@ def test_readiness_waits_for_no_request_thread_and_not_long_for_the_database(
     answer = http.get("/readyz")
     assert (answer.status_code, answer.json()["checks"]["database"]) == (503, "does not answer")
     assert not going_on.is_set()
+
+
+def test_with_every_place_taken_keys_are_looked_up_and_the_bell_rings(settings: Settings) -> None:
+    create_app(settings)
+    readers, writers = loops._sizes
+    assert readers - settings.reads_at_once == KEYS > 0
+    assert writers - settings.changes_at_once == BELL > 0
