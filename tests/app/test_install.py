@@ -70,9 +70,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(command: Path | str, *words: str, **options: Any) -> subprocess.Popen[str]:
+def start(
+    command: Path | str, *words: str, first: Path = Path(sys.executable).parent, **options: Any
+) -> subprocess.Popen[str]:
+    """Start it as from a shell whose PATH has this folder first, and which has nothing else of ours."""
     environ = {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{first}:{os.environ['PATH']}",
         "HOME": os.environ.get("HOME", "/"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
@@ -128,8 +131,7 @@ def test_a_half_finished_install_is_made_anew(clone: Path) -> None:
 def test_an_environment_that_is_active_is_made_anew_too(clone: Path) -> None:
     run(clone / "hiring", "up")
     (clone / ".venv" / "installing").touch()
-    active = os.environ | {"PATH": f"{clone / '.venv' / 'bin'}:{os.environ['PATH']}"}
-    out, err = run(clone / "hiring", "up", env=active)
+    out, err = run(clone / "hiring", "up", first=clone / ".venv" / "bin")
     assert out == "ran up\n"
     assert "Installed" in err
 
