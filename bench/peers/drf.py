@@ -9,6 +9,7 @@ import json
 import threading
 from datetime import UTC, datetime
 
+import bell
 import django
 import redis
 import shown
@@ -269,25 +270,25 @@ class Invitations(View):
 
 class Invite(View):
     def post(self, request, slug: str) -> Response:
-        with inviting, transaction.atomic():
-            return self.invite(request, slug)
-
-    def invite(self, request, slug: str) -> Response:
         caller, asked, headers = admit(request, "invitations:write", reads=False)
         body = InvitationCreate(data=request.data)
         body.is_valid(raise_exception=True)
+        row = work.candidate(body.validated_data)
+        with inviting, transaction.atomic():
+            status, answer = self.invite(caller, asked, row, slug)
+        return Response(answer, status, headers=headers)
+
+    def invite(self, caller, asked: work.Asked, row: dict, slug: str) -> tuple[int, dict]:
         assessment = find(caller, slug)
         if assessment.status != "active":
             raise work.Refused(403, "ASSESSMENT_NOT_ACTIVE", "The assessment is not active.")
-        row, moment = work.candidate(body.validated_data), datetime.now(UTC)
+        moment = datetime.now(UTC)
         same = Q(email_key=row["email_key"])
         if row["external_id"] is not None:
             same |= Q(external_id=row["external_id"])
         found = Invitation.objects.filter(same, assessment=assessment).first()
         if found:
-            return Response(
-                work.created(vars(found), "An invitation already exists for this candidate."), headers=headers
-            )
+            return 200, work.created(vars(found), "An invitation already exists for this candidate.")
         owner = {"organisation_id": caller["organisation_id"], "livemode": caller["livemode"]}
         with connection.cursor() as cursor:
             cursor.execute(
@@ -325,13 +326,8 @@ class Invite(View):
             data=work.event_data(vars(made), assessment.slug, assessment.title),
             **owner,
         )
-        transaction.on_commit(ring)
-        return Response(work.created(vars(made), "Invitation created."), 201, headers=headers)
-
-
-def ring() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(work.SQL["bell"])
+        transaction.on_commit(bell.ring)
+        return 201, work.created(vars(made), "Invitation created.")
 
 
 PREFIX = work.PREFIX.strip("/")

@@ -7,6 +7,7 @@ for answers, gunicorn with as many threads as the product has, of which as many 
 import threading
 from typing import Annotated
 
+import bell
 import orjson
 import redis
 import shown
@@ -126,7 +127,7 @@ def create_invitation(slug: str) -> Response:
             return answer(work.created(was, "An invitation already exists for this candidate."))
         made, given = work.invited(caller, found, row, slug, g.asked)
         execute(connection, "invite", mine(caller, **given))
-        execute(connection, "bell", {})
+    bell.ring()
     return answer(work.created(made, "Invitation created."), 201)
 
 

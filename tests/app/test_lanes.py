@@ -338,7 +338,9 @@ def test_readiness_waits_for_no_request_thread_and_not_long_for_the_database(
     assert not going_on.is_set()
 
 
-def test_with_every_place_taken_keys_are_looked_up_and_the_bell_rings(settings: Settings) -> None:
+def test_an_application_has_connections_for_keys_and_the_bell_beside_those_of_every_place(
+    settings: Settings,
+) -> None:
     create_app(settings)
     readers, writers = loops._sizes
     assert readers - settings.reads_at_once == KEYS > 0

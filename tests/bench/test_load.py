@@ -29,11 +29,18 @@ class Stalling:
     def __init__(self) -> None:
         self.stalls: list[tuple[float, float]] = []
         self.answer = ANSWER
-        self.loop = asyncio.new_event_loop()
-        self.server = self.loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0))
-        self.port = self.server.sockets[0].getsockname()[1]
-        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.begun = threading.Event()
+        self.thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         self.thread.start()
+        self.begun.wait()
+
+    async def _run(self) -> None:
+        self.loop, self.over = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self.begun.set()
+        await self.over.wait()
+        server.close()
 
     def stall(self) -> None:
         """Stand still for a while; return when it is over."""
@@ -60,7 +67,7 @@ class Stalling:
 def server() -> Iterator[Stalling]:
     made = Stalling()
     yield made
-    made.loop.call_soon_threadsafe(made.loop.stop)
+    made.loop.call_soon_threadsafe(made.over.set)
     made.thread.join()
 
 
