@@ -32,7 +32,7 @@ class Stalling:
         self.begun = threading.Event()
         self.thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         self.thread.start()
-        self.begun.wait()
+        assert self.begun.wait(10)
 
     async def _run(self) -> None:
         self.loop, self.over = asyncio.get_running_loop(), asyncio.Event()
